@@ -71,6 +71,7 @@ class Pool:
         threads: CPU threads of each.
         most_pixels: the largest picture of its shape class.
         gpu_weight: reference GPUs that one worker is worth.
+        device: torch device of a `diffusers` variant.
     """
 
     name: PoolName
@@ -79,6 +80,7 @@ class Pool:
     threads: int
     most_pixels: int
     gpu_weight: float = 1.0
+    device: str = "cpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,11 @@ class Model:
     name: ModelName
     routes: Mapping[str, tuple[Step, ...]]
     description: str = ""
+
+    @property
+    def heaviest(self) -> VariantName:
+        """The last rung of the last route: what sets the native size and the vocabulary."""
+        return list(self.routes.values())[-1][-1].variant
 
 
 @dataclass(frozen=True, slots=True)

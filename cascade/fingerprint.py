@@ -12,7 +12,7 @@ import unicodedata
 
 from cascade.jobs import TenantId
 from cascade.plans import CascadePlan, Stage
-from cascade.requests import GenerationRequest
+from cascade.requests import SEEDS, GenerationRequest
 
 
 def attempt_fingerprint(secret: bytes, scope: TenantId, request: GenerationRequest, stage: Stage, seed: int) -> str:
@@ -24,6 +24,11 @@ def flight_fingerprint(secret: bytes, scope: TenantId, request: GenerationReques
     """The identity of a whole seeded request under a plan; equal ones in flight are drawn once."""
     stages = [[*_run(stage), stage.discriminator, stage.threshold] for stage in plan.stages]
     return _digest(secret, scope, ["flight", *_drawn(request), request.seed, request.n, stages])
+
+
+def derived_seed(secret: bytes, scope: TenantId, prompt: str) -> int:
+    """A seed that is the same whenever the tenant asks for the same prompt, for callers who want cached pictures."""
+    return int(_digest(secret, scope, ["seed", canonical_prompt(prompt)])[:8], 16) % SEEDS
 
 
 def canonical_prompt(prompt: str) -> str:

@@ -6,7 +6,7 @@ The picture is the unit of decision, attempt, cache and charge: each one climbs 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import StrEnum
 from typing import NewType
 
 from cascade.plans import CascadePlan, Stage, VariantName
@@ -17,14 +17,14 @@ JobId = NewType("JobId", str)
 ArtifactId = NewType("ArtifactId", str)
 
 
-class Verdict(str, Enum):
+class Verdict(StrEnum):
     """Stop here, or climb."""
 
     ACCEPT = "accept"
     ESCALATE = "escalate"
 
 
-class Status(str, Enum):
+class Status(StrEnum):
     """Of a picture. A job is open while any of its pictures is `WAITING`."""
 
     WAITING = "waiting"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Protocol
 
 from cascade.jobs import Artifact, ArtifactId, Job, JobId, Lease, Picture, Score, TenantId
@@ -49,7 +49,7 @@ class Discriminator(Protocol):
         ...
 
 
-class Standing(str, Enum):
+class Standing(StrEnum):
     """What renewing a lease says."""
 
     HELD = "held"

@@ -1,6 +1,6 @@
 """What a stage will cost, before it runs.
 
-`t = t_text + evaluations · t_token · tokens + t_pixel · pixels` in milliseconds of the reference GPU: the linear part of
+`t = t_text + evaluations · (t_evaluation + t_token · tokens) + t_pixel · pixels` in milliseconds: the linear part of
 the duration model, enough while attention's quadratic term is small (short sequences).
 """
 

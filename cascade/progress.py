@@ -52,3 +52,9 @@ def after_failure(picture: Picture, failure: Failure, *, gpu_ms: int) -> Picture
 def after_cancel(picture: Picture, *, gpu_ms: int) -> Picture:
     """`picture` after its caller gave it up; what ran is still charged."""
     return replace(picture, status=Status.CANCELLED, wasted_gpu_ms=picture.wasted_gpu_ms + gpu_ms)
+
+
+def as_cached(picture: Picture) -> Picture:
+    """`picture` as another request gets it: the same attempts, at no cost."""
+    attempts = tuple(replace(attempt, gpu_ms=0, cached=True) for attempt in picture.attempts)
+    return replace(picture, attempts=attempts, wasted_gpu_ms=0)

@@ -38,5 +38,5 @@ class GenerationRequest:
         return self.width * self.height
 
     def seed_of(self, index: int) -> int:
-        """The seed of picture `index`: n pictures with seed s equal n single ones with s, s+1, …"""
+        """The seed of picture `index`: so n pictures with seed s equal single ones with s, s+1 and on."""
         return (self.seed + index) % SEEDS

@@ -21,11 +21,7 @@ def plan_for(catalogue: Catalogue, model_name: str, quality: str, request: Gener
         UnknownWordsError: the vocabulary lacks words of the prompt.
     """
     model = model_named(catalogue, model_name)
-    route = model.routes.get(quality)
-    if route is None:
-        raise UnsupportedFieldError(
-            "quality", f"{model.name} has no route for this quality; it has {', '.join(model.routes)}."
-        )
+    route = _route(model, quality)
     if request.steps is not None and len(route) > 1:
         raise UnsupportedFieldError(
             "num_inference_steps",
@@ -45,6 +41,18 @@ def model_named(catalogue: Catalogue, name: str) -> Model:
     if model is None:
         raise UnknownModelError(tuple(catalogue.models))
     return model
+
+
+def _route(model: Model, quality: str) -> tuple[Step, ...]:
+    """The model's rungs for `quality`; a model with a single route has it for every quality."""
+    if len(model.routes) == 1:
+        return next(iter(model.routes.values()))
+    route = model.routes.get(quality)
+    if route is None:
+        raise UnsupportedFieldError(
+            "quality", f"{model.name} has routes for {', '.join(model.routes)}, not for this quality."
+        )
+    return route
 
 
 def _stage(catalogue: Catalogue, step: Step, request: GenerationRequest) -> Stage:

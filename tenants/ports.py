@@ -85,8 +85,7 @@ class Quota(Protocol):
             lease_seconds: after this the hold counts as abandoned unless extended.
 
         Raises:
-            QuotaExceededError: not enough is free now.
-            NeverFitsError: more than the whole limit.
+            QuotaExceededError: not enough is free; `errors.refusal` says which kind.
             ValueError: `gpu_ms` is negative.
         """
         ...

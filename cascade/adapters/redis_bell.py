@@ -1,0 +1,90 @@
+"""Wakes many waiting coroutines from one subscriber connection.
+
+A ring is a hint, never the truth: messages may be lost while the connection is down, so whoever waits looks again
+from time to time, and everyone is woken after each new subscription.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+
+SILENCE_SECONDS = 5.0
+"""After so long without a message we ask whether the server still hears us; after as long again, reconnect."""
+
+RECONNECT_SECONDS = 0.2
+
+_log = logging.getLogger(__name__)
+
+
+class Bell:
+    """One subscription to fixed channels; a message's payload is the word its waiters listen for."""
+
+    def __init__(self, client: Redis, *channels: str) -> None:
+        self._client = client
+        self._channels = channels
+        self._waiting: defaultdict[tuple[str, str], set[asyncio.Event]] = defaultdict(set)
+
+    @contextmanager
+    def hear(self, channel: str, word: str) -> Iterator[asyncio.Event]:
+        """An event that is set whenever `word` may have been said on `channel`. Enter, then look, then wait."""
+        event = asyncio.Event()
+        self._waiting[channel, word].add(event)
+        try:
+            yield event
+        finally:
+            waiting = self._waiting[channel, word]
+            waiting.discard(event)
+            if not waiting:
+                del self._waiting[channel, word]
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Listen meanwhile, reconnecting as often as it takes."""
+        listener = asyncio.create_task(self._listen(), name="redis bell")
+        try:
+            yield
+        finally:
+            listener.cancel()
+            with suppress(asyncio.CancelledError):
+                await listener
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                await self._subscription()
+            except (RedisError, OSError) as error:
+                _log.warning("The subscription to %s broke (%s); subscribing anew.", self._channels, error)
+                await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _subscription(self) -> None:
+        async with self._client.pubsub() as pubsub:
+            await pubsub.subscribe(*self._channels)
+            asked = False
+            while True:
+                message = await pubsub.get_message(timeout=SILENCE_SECONDS)
+                if message is not None:
+                    asked = False
+                    self._ring(message["type"], message["channel"], message["data"])
+                elif asked:
+                    raise RedisConnectionError("the server has gone silent")
+                else:
+                    asked = True
+                    await pubsub.ping()
+
+    def _ring(self, kind: str, channel: str, word: str) -> None:
+        if kind == "message":
+            heard = self._waiting.get((channel, word), ())
+            for event in heard:
+                event.set()
+        elif kind == "subscribe":  # also by redis-py after a reconnect: what was said meanwhile is lost
+            for events in self._waiting.values():
+                for event in events:
+                    event.set()

@@ -1,0 +1,8 @@
+"""`python -m gateway`, `maquette`."""
+
+from __future__ import annotations
+
+from gateway.cli import main
+
+if __name__ == "__main__":
+    main()

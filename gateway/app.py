@@ -1,0 +1,57 @@
+"""`create_app(rooms)`: the gateway as an ASGI application. Never imports a model."""
+
+from __future__ import annotations
+
+from litestar import Litestar
+from litestar.di import Provide
+from litestar.openapi import OpenAPIConfig
+
+from gateway.errors import HANDLERS, HttpRequest
+from gateway.metrics import Metrics
+from gateway.presenting import Presenter
+from gateway.request_ids import RequestIds
+from gateway.rooms import Rooms
+from gateway.routes.health import healthz, metrics_page, readyz
+from gateway.routes.images import create_generation, image_content
+from gateway.routes.models import get_model, list_models
+from gateway.routes.page import page, static_files
+
+_MOST_BODY_BYTES = 1_000_000
+
+
+def create_app(rooms: Rooms, public_url: str | None = None) -> Litestar:
+    """Serve `rooms` over HTTP. Links start with `public_url`, or with where the request was sent."""
+    metrics = Metrics()
+
+    def provide_rooms() -> Rooms:
+        return rooms
+
+    def provide_metrics() -> Metrics:
+        return metrics
+
+    def provide_presenter(request: HttpRequest) -> Presenter:
+        return Presenter(rooms, (public_url or str(request.base_url)).rstrip("/"))
+
+    return Litestar(
+        route_handlers=[
+            create_generation,
+            image_content,
+            list_models,
+            get_model,
+            healthz,
+            readyz,
+            metrics_page,
+            page,
+            static_files,
+        ],
+        dependencies={
+            "rooms": Provide(provide_rooms, sync_to_thread=False),
+            "metrics": Provide(provide_metrics, sync_to_thread=False),
+            "presenter": Provide(provide_presenter, sync_to_thread=False),
+        },
+        exception_handlers=HANDLERS,
+        middleware=[RequestIds()],
+        openapi_config=OpenAPIConfig(title="Maquette", version="0.1.0", render_plugins=[]),
+        request_max_body_size=_MOST_BODY_BYTES,
+        logging_config=None,
+    )

@@ -1,0 +1,64 @@
+"""From settings to rooms: names every adapter that a process without models needs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from obstore.store import LocalStore
+
+from cascade.adapters.obstore_artifacts import ObstoreArtifacts
+from cascade.adapters.redis_attempts import RedisAttemptCache
+from cascade.adapters.redis_client import open_client
+from cascade.adapters.redis_queue import QueueRules, open_job_queue
+from cascade.catalogue import Catalogue
+from gateway import catalogue_file
+from gateway.rooms import Limits, Rooms
+from gateway.secret import installation_secret
+from gateway.settings import BUNDLED_WEIGHTS, Settings
+from gateway.system_clock import SystemClock
+from tenants.adapters.redis_directory import RedisDirectory
+from tenants.adapters.redis_quota import RedisQuota
+
+_BEAT_SECONDS = 15.0
+"""A pool whose worker was replaced within this still counts as served."""
+
+
+def load_catalogue(settings: Settings) -> Catalogue:
+    """The catalogue of these settings.
+
+    Raises:
+        CatalogueError: it can't be used.
+    """
+    return catalogue_file.load(settings.catalogue, {"MAQUETTE_WEIGHTS": str(BUNDLED_WEIGHTS), **settings.variables})
+
+
+@asynccontextmanager
+async def open_rooms(settings: Settings) -> AsyncIterator[Rooms]:
+    """The wired rooms; connections close in reverse.
+
+    Raises:
+        CatalogueError, WeakSecretError: the configuration can't be used.
+    """
+    catalogue, secret = load_catalogue(settings), installation_secret(settings)
+    folder = settings.data_dir / "artifacts"
+    folder.mkdir(parents=True, exist_ok=True)
+    rules = QueueRules(
+        lease_seconds=settings.lease_seconds, keep_seconds=settings.retain_seconds, beat_seconds=_BEAT_SECONDS
+    )
+    client = open_client(settings.redis_address)
+    try:
+        async with open_job_queue(client, rules) as queue:
+            yield Rooms(
+                catalogue=catalogue,
+                queue=queue,
+                attempts=RedisAttemptCache(client, keep_seconds=settings.cache_seconds),
+                artifacts=ObstoreArtifacts(LocalStore(folder), secret),
+                directory=RedisDirectory(client),
+                quota=RedisQuota(client),
+                clock=SystemClock(),
+                secret=secret,
+                limits=Limits(settings.sync_seconds, settings.lease_seconds, settings.link_seconds),
+            )
+    finally:
+        await client.aclose()

@@ -1,0 +1,1 @@
+"""One file per noun. A handler parses, calls the story and renders."""
