@@ -23,7 +23,8 @@ def threshold_for(deferral_rate: float, score_quantiles: Sequence[float]) -> flo
     if not 0 <= deferral_rate <= 1:
         raise ValueError(f"deferral rate {deferral_rate} is outside [0, 1]")
     quantiles = np.asarray(score_quantiles, dtype=float)
-    if quantiles.size < 2 or np.any(np.diff(quantiles) < 0) or quantiles[0] < 0 or quantiles[-1] > 1:  # noqa: PLR2004
+    ascending = bool(np.all(np.diff(quantiles) >= 0))  # false if one is NaN
+    if quantiles.size < 2 or not (ascending and quantiles[0] >= 0 and quantiles[-1] <= 1):  # noqa: PLR2004
         raise ValueError("score quantiles must be at least two ascending scores in [0, 1]")
     if deferral_rate == 1:
         return 1.0

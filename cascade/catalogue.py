@@ -109,6 +109,10 @@ class Step:
     discriminator: DiscriminatorName | None
     threshold: float
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold {self.threshold} of {self.variant} is outside [0, 1]")
+
 
 @dataclass(frozen=True, slots=True)
 class Model:
@@ -147,6 +151,8 @@ class Catalogue:
             if pool.variant not in self.variants:
                 raise ValueError(f"pool {pool.name} serves {pool.variant}, which is not among the variants")
         for model in self.models.values():
+            if not model.routes:
+                raise ValueError(f"model {model.name} has no route")
             for quality, steps in model.routes.items():
                 self._check_route(f"model {model.name}, route {quality}", steps)
 

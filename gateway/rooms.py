@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cascade.catalogue import Catalogue
 from cascade.clock import Clock
@@ -30,5 +30,5 @@ class Rooms:
     directory: Directory
     quota: Quota
     clock: Clock
-    secret: bytes
+    secret: bytes = field(repr=False)
     limits: Limits

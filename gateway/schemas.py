@@ -6,7 +6,7 @@ import re
 import secrets
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from cascade.catalogue import Catalogue
 from cascade.fingerprint import derived_seed
@@ -24,6 +24,15 @@ _ROUTES = {
     "final": "final", "high": "final", "hd": "final", "xhigh": "final", "max": "final",
 }  # fmt: skip
 
+
+def _whole(value: object) -> object:
+    """Refuse what only converts to an integer: Litestar validates leniently, whatever the field says."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise ValueError("Input should be a valid integer")
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
 Quality = Literal["preview", "auto", "final", "low", "medium", "high", "xhigh", "max", "standard", "hd"]
 Format = Literal["png", "jpeg", "webp"]
 
@@ -37,14 +46,14 @@ class GenerationIn(BaseModel):
     model: str | None = Field(
         default=None, max_length=128, description="A name from /v1/models; the default model if absent."
     )
-    n: Annotated[StrictInt, Field(ge=1, le=10)] | None = Field(default=None, description="How many pictures.")
+    n: Annotated[Whole, Field(ge=1, le=10)] | None = Field(default=None, description="How many pictures.")
     size: str | None = Field(default=None, description="WIDTHxHEIGHT in pixels, or auto.")
     quality: Quality | None = Field(
         default=None, description="preview: light model only; auto: the cascade; final: heavy model only."
     )
     response_format: Literal["b64_json", "url"] | None = None
     output_format: Format | None = None
-    output_compression: Annotated[StrictInt, Field(ge=0, le=100)] | None = None
+    output_compression: Annotated[Whole, Field(ge=0, le=100)] | None = None
     background: Literal["auto", "opaque"] | None = None
     moderation: Literal["auto", "low"] | None = Field(default=None, description="Accepted, no effect.")
     style: Literal["vivid", "natural"] | None = Field(default=None, description="Accepted, no effect.")
@@ -53,8 +62,8 @@ class GenerationIn(BaseModel):
     stream: Literal[False] | None = Field(default=None, description="Streaming is not offered yet.")
     partial_images: Literal[0] | None = Field(default=None, description="Partial images are not offered yet.")
 
-    seed: Annotated[StrictInt, Field(ge=0, lt=SEEDS)] | None = Field(default=None, description="Of the first picture.")
-    num_inference_steps: Annotated[StrictInt, Field(ge=1, le=1000)] | None = None
+    seed: Annotated[Whole, Field(ge=0, lt=SEEDS)] | None = Field(default=None, description="Of the first picture.")
+    num_inference_steps: Annotated[Whole, Field(ge=1, le=1000)] | None = None
     guidance_scale: float | None = Field(default=None, ge=0, le=100, allow_inf_nan=False)
     negative_prompt: str | None = Field(default=None, max_length=MOST_PROMPT)
     cache: Literal["auto", "always", "never"] | None = Field(

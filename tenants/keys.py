@@ -30,6 +30,7 @@ def well_formed(key: str) -> bool:
         key.startswith(PREFIX)
         and len(body) == _BODY
         and key.isascii()
+        and body.isalnum()
         and hmac.compare_digest(key[-_CHECK:], _checksum(body))
     )
 

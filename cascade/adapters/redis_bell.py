@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -20,6 +20,7 @@ SILENCE_SECONDS = 5.0
 """After so long without a message we ask whether the server still hears us; after as long again, reconnect."""
 
 RECONNECT_SECONDS = 0.2
+CONNECT_SECONDS = 2.0
 
 _log = logging.getLogger(__name__)
 
@@ -45,18 +46,8 @@ class Bell:
             if not waiting:
                 del self._waiting[channel, word]
 
-    @asynccontextmanager
-    async def listening(self) -> AsyncIterator[None]:
-        """Listen meanwhile, reconnecting as often as it takes."""
-        listener = asyncio.create_task(self._listen(), name="redis bell")
-        try:
-            yield
-        finally:
-            listener.cancel()
-            with suppress(asyncio.CancelledError):
-                await listener
-
-    async def _listen(self) -> None:
+    async def listen(self) -> None:
+        """Listen until cancelled, reconnecting as often as it takes."""
         while True:
             try:
                 await self._subscription()
@@ -66,24 +57,32 @@ class Bell:
 
     async def _subscription(self) -> None:
         async with self._client.pubsub() as pubsub:
-            await pubsub.subscribe(*self._channels)
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await pubsub.subscribe(*self._channels)
             asked = False
             while True:
                 message = await pubsub.get_message(timeout=SILENCE_SECONDS)
                 if message is not None:
                     asked = False
-                    self._ring(message["type"], message["channel"], message["data"])
+                    self._pass_on(message["type"], message["channel"], message["data"])
                 elif asked:
                     raise RedisConnectionError("the server has gone silent")
                 else:
                     asked = True
                     await pubsub.ping()
 
-    def _ring(self, kind: str, channel: str, word: str) -> None:
+    def words(self, channel: str) -> Sequence[str]:
+        """What is being waited for on `channel`."""
+        return tuple(word for its_channel, word in self._waiting if its_channel == channel)
+
+    def ring(self, channel: str, word: str) -> None:
+        """Wake those who wait for `word` on `channel`."""
+        for event in self._waiting.get((channel, word), ()):
+            event.set()
+
+    def _pass_on(self, kind: str, channel: str, word: str) -> None:
         if kind == "message":
-            heard = self._waiting.get((channel, word), ())
-            for event in heard:
-                event.set()
+            self.ring(channel, word)
         elif kind == "subscribe":  # also by redis-py after a reconnect: what was said meanwhile is lost
             for events in self._waiting.values():
                 for event in events:

@@ -10,22 +10,25 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 CONNECTIONS = 32
 """Of one process. More callers than that wait their turn instead of opening more."""
 
-TIMEOUT_SECONDS = 2.0
+CONNECT_SECONDS = 2.0
 
 
 def open_client(url: str, *, connections: int = CONNECTIONS) -> Redis:
     """A client for `url` (`redis://…`, `rediss://…` or `unix://…`). Nothing is connected yet; close it with `aclose`.
 
     Replies are decoded to `str`. `protocol` stays unset: redis-py then answers in the shapes that the adapters read,
-    an explicit `protocol=3` would change them. A broken connection is replaced once; a silent one is not asked again.
+    an explicit `protocol=3` would change them. A broken connection is replaced once.
+
+    There is no socket timeout, on purpose: with one, redis-py sends through `asyncio.wait_for`, which in Python 3.11
+    loses a cancellation that arrives as the sending ends (python/cpython#86296), and the cancelled task runs on. The
+    seams of both rooms bound every call with `asyncio.timeout` instead.
     """
     pool = BlockingConnectionPool.from_url(
         url,
         max_connections=connections,
-        timeout=TIMEOUT_SECONDS,
-        socket_timeout=TIMEOUT_SECONDS,
-        socket_connect_timeout=TIMEOUT_SECONDS,
-        decode_responses=True,
+        timeout=CONNECT_SECONDS,
+        socket_connect_timeout=CONNECT_SECONDS,
         retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
     )
+    pool.connection_kwargs.update(socket_timeout=None, decode_responses=True)  # whatever the URL says
     return Redis.from_pool(pool)

@@ -7,7 +7,7 @@ the one fenced write.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,13 +19,15 @@ from typing_extensions import override
 from cascade.adapters.redis_bell import Bell
 from cascade.adapters.redis_records import job_record, picture_record, to_job
 from cascade.adapters.redis_seam import Script, as_store_errors
-from cascade.errors import StaleLeaseError
+from cascade.errors import StaleLeaseError, StoreUnavailableError
 from cascade.jobs import Job, JobId, Lease, Picture
 from cascade.plans import PoolName
 from cascade.ports import JobQueue, PoolState, Standing
 
 LOOK_AGAIN_SECONDS = 1.0
-"""Rings may be lost, so a waiter looks for itself this often."""
+"""Rings may be lost, so we look this often for those who wait."""
+
+LOOK_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,21 @@ async def open_job_queue(
     """A queue on `client`, which stays the caller's to close. Takes one of its connections to listen on."""
     keys = keys or QueueKeys()
     bell = Bell(client, keys.key("queued"), keys.key("closed"))
-    async with bell.listening():
-        yield RedisJobQueue(client, bell, rules or QueueRules(), keys)
+    queue = RedisJobQueue(client, bell, rules or QueueRules(), keys)
+    async with _meanwhile(bell.listen()), _meanwhile(queue.look_again()):
+        yield queue
+
+
+@asynccontextmanager
+async def _meanwhile(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run `work` for as long as the body runs. A task group would wrap the body's exceptions in a group."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        while not task.done():  # a client with a socket timeout may swallow a cancellation, see `open_client`
+            task.cancel()
+            await asyncio.wait([task], timeout=LOOK_AGAIN_SECONDS)
 
 
 class RedisJobQueue(JobQueue):
@@ -79,8 +94,9 @@ class RedisJobQueue(JobQueue):
             Script(client, name, prelude="queue")
             for name in ("submit", "take", "renew", "conclude", "release", "cancel")
         )
-        self._unsettled, self._settled, self._ready, self._beat, self._census = (
-            Script(client, name, prelude="queue") for name in ("unsettled", "settled", "ready", "beat", "census")
+        self._unsettled, self._settled, self._ready, self._closed_among, self._beat, self._census = (
+            Script(client, name, prelude="queue")
+            for name in ("unsettled", "settled", "ready", "closed_among", "beat", "census")
         )
 
     @override
@@ -100,7 +116,7 @@ class RedisJobQueue(JobQueue):
     @override
     async def wait_for_work(self, pool: PoolName, seconds: float) -> None:
         with self._bell.hear(self._keys.key("queued"), pool) as rung:
-            await _until(partial(self._may_take, pool), rung, seconds)
+            await _until(partial(self._may_take, pool), rung, seconds, look_again=LOOK_AGAIN_SECONDS)
 
     @override
     async def renew(self, lease: Lease) -> Standing:
@@ -135,7 +151,7 @@ class RedisJobQueue(JobQueue):
     @override
     async def wait_until_closed(self, job_id: JobId, seconds: float) -> Job | None:
         with self._bell.hear(self._keys.key("closed"), job_id) as rung:
-            await _until(partial(self._not_open, job_id), rung, seconds)
+            await _until(partial(self._not_open, job_id), rung, seconds, look_again=seconds)
         return await self.find(job_id)
 
     @override
@@ -161,6 +177,17 @@ class RedisJobQueue(JobQueue):
             for pool, (queued, running, workers) in zip(pools, states, strict=True)
         )
 
+    async def look_again(self) -> None:
+        """Look for all who wait for a job to close, in one call, until cancelled. A thousand waiters cost no more."""
+        closed = self._keys.key("closed")
+        while True:
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            waited_for = self._bell.words(closed)
+            with suppress(StoreUnavailableError):  # they go on waiting, and ask for themselves when their time is up
+                for start in range(0, len(waited_for), LOOK_AT_ONCE):
+                    for job_id in await self._call(self._closed_among, *waited_for[start : start + LOOK_AT_ONCE]):
+                        self._bell.ring(closed, job_id)
+
     async def _call(self, script: Script, *arguments: str | int) -> Any:
         return await script([self._keys.prefix], *arguments)
 
@@ -173,8 +200,8 @@ class RedisJobQueue(JobQueue):
         return still_open is None or still_open == "0"
 
 
-async def _until(met: Callable[[], Awaitable[bool]], rung: asyncio.Event, seconds: float) -> None:
-    """Return once `met`, or after `seconds`. Looks whenever `rung`, and now and then by itself."""
+async def _until(met: Callable[[], Awaitable[bool]], rung: asyncio.Event, seconds: float, *, look_again: float) -> None:
+    """Return once `met`, or after `seconds`. Looks whenever `rung`, and every `look_again` seconds by itself."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     while not await met():
@@ -182,7 +209,7 @@ async def _until(met: Callable[[], Awaitable[bool]], rung: asyncio.Event, second
         if left <= 0:
             return
         with suppress(TimeoutError):
-            async with asyncio.timeout(min(left, LOOK_AGAIN_SECONDS)):
+            async with asyncio.timeout(min(left, look_again)):
                 await rung.wait()
         rung.clear()
 

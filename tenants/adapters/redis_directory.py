@@ -96,7 +96,7 @@ class RedisDirectory(Directory):
     async def _listed(self, index: str, key_of: Callable[[str], str]) -> tuple[Any, Any]:
         """The members of a sorted set, and the hash of each."""
         async with as_budget_errors():
-            members = await self._client.zrange(index, 0, -1)
+            members: Any = await self._client.zrange(index, 0, -1)
             async with self._client.pipeline(transaction=False) as pipeline:
                 for member in members:
                     pipeline.hgetall(key_of(member))

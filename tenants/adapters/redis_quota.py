@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from cascade.jobs import TenantId
 from tenants.adapters.redis_seam import Script, as_budget_errors
-from tenants.errors import NeverFitsError, QuotaExceededError
+from tenants.errors import refusal
 from tenants.ports import Quota
 from tenants.types import Balance, HoldId
 
@@ -70,10 +70,8 @@ class RedisQuota(Quota):
             await self._index(tenant_id)
             verdict, *books = await self._reserve(_booked(tenant_id, hold_id), *arguments)
         balance = _to_balance(books)
-        if verdict == "never":
-            raise NeverFitsError(gpu_ms, balance)
-        if verdict == "exceeded":
-            raise QuotaExceededError(gpu_ms, balance)
+        if verdict == "refused":
+            raise refusal(gpu_ms, balance)
         return balance
 
     @override

@@ -58,7 +58,7 @@ class Script:
     """A Lua file of this folder, run by its hash and sent again to a server that forgot it."""
 
     def __init__(self, client: Redis, name: str) -> None:
-        if not client.get_encoder().decode_responses:
+        if not client.connection_pool.connection_kwargs.get("decode_responses"):
             raise ValueError("the adapters read text: open the client with decode_responses=True")
         self._run = client.register_script((Path(__file__).parent / f"{name}.lua").read_text())
 

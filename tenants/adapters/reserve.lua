@@ -11,8 +11,7 @@ local function number(place) return tonumber(books[place] or 0) end
 local function answer(verdict) return { verdict, books[1] or '0', books[2] or '0', books[3] or '0', books[4] or '0' } end
 
 if redis.call('EXISTS', hold) == 1 then return answer('held') end
-if tonumber(amount) > number(1) then return answer('never') end
-if tonumber(amount) > number(1) - number(2) - number(3) then return answer('exceeded') end
+if tonumber(amount) > number(1) - number(2) - number(3) then return answer('refused') end
 
 local time = redis.call('TIME')
 local now_ms = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
