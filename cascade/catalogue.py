@@ -45,6 +45,7 @@ class Variant:
         guidance: its guidance scale, or `None` for a variant without guidance.
         negative_prompt: whether it honours one.
         vocabulary: the words it knows; empty for a model of open vocabulary.
+        most_words: how many of them, commas included, it reads of a prompt.
         license: SPDX identifier.
     """
 
@@ -59,6 +60,7 @@ class Variant:
     sizes: Sizes
     profile: DurationProfile
     vocabulary: frozenset[str] = frozenset()
+    most_words: int = 512
     license: str = ""
 
 

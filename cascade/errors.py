@@ -5,6 +5,7 @@ CascadeError
 ├── UnservedSizeError          no pool or variant draws that size
 ├── UnsupportedFieldError      the routed variant cannot honour a field
 ├── UnknownWordsError          the variant's vocabulary lacks words of the prompt
+├── PromptTooLongError         the variant would cut the prompt off
 ├── BackendError               a stage could not be run
 │   ├── ModelFilesError        the model folder is missing, incomplete or corrupt
 │   └── GenerationError        the engine failed on this picture
@@ -49,6 +50,13 @@ class UnknownWordsError(CascadeError):
     def __init__(self, positions: tuple[int, ...], vocabulary: tuple[str, ...]) -> None:
         places = ", ".join(str(position) for position in positions[:20])
         super().__init__(f"This model does not know word {places} of the prompt. It knows: {' '.join(vocabulary)}.")
+
+
+class PromptTooLongError(CascadeError):
+    """The prompt has more words than the variant reads."""
+
+    def __init__(self, words: int, most: int) -> None:
+        super().__init__(f"This model reads {most} words and commas; the prompt has {words}.")
 
 
 class BackendError(CascadeError):

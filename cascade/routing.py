@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from cascade.catalogue import Catalogue, Model, Pool, Step, Variant
-from cascade.errors import UnknownModelError, UnknownWordsError, UnservedSizeError, UnsupportedFieldError
+from cascade.errors import (
+    PromptTooLongError,
+    UnknownModelError,
+    UnknownWordsError,
+    UnservedSizeError,
+    UnsupportedFieldError,
+)
 from cascade.plans import CascadePlan, ModelName, Stage
 from cascade.pricing import to_gpu_ms
 from cascade.requests import GenerationRequest
@@ -18,7 +24,7 @@ def plan_for(catalogue: Catalogue, model_name: str, quality: str, request: Gener
         UnknownModelError: no such model.
         UnsupportedFieldError: the model has no route of that quality, or a variant cannot honour a field.
         UnservedSizeError: no pool draws that size.
-        UnknownWordsError: the vocabulary lacks words of the prompt.
+        PromptTooLongError, UnknownWordsError: the model would not read the whole prompt.
     """
     model = model_named(catalogue, model_name)
     route = _route(model, quality)
@@ -92,10 +98,13 @@ def _check(variant: Variant, request: GenerationRequest) -> None:
 
 
 def _check_words(variant: Variant, prompt: str) -> None:
-    words = prompt.lower().replace(",", " ").replace(".", " ").split()
+    """Refuse what the variant would cut off or not understand. Letter case and a final full stop do not count."""
+    words = prompt.lower().rstrip(" .\n\t").replace(",", " , ").split()
+    if len(words) > variant.most_words:
+        raise PromptTooLongError(len(words), variant.most_words)
     unknown = tuple(place for place, word in enumerate(words, start=1) if word not in variant.vocabulary)
     if unknown:
-        raise UnknownWordsError(unknown, tuple(sorted(variant.vocabulary)))
+        raise UnknownWordsError(unknown, tuple(sorted(word for word in variant.vocabulary if word.isalpha())))
 
 
 def _pool_for(catalogue: Catalogue, variant: Variant, request: GenerationRequest) -> Pool:

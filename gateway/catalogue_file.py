@@ -17,6 +17,9 @@ from cascade.pricing import DurationProfile
 from cascade.routing import QUALITIES
 from gateway import yaml_lines
 
+_MARKERS = 2
+"""Tokens that mark a prompt's beginning and end; with a closed vocabulary every other token is a word or a comma."""
+
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 
 
@@ -160,6 +163,7 @@ def _variant(name: str, variant: VariantIn, base: Path) -> Variant:
         sizes=_sizes(card),
         profile=DurationProfile(**variant.profile.model_dump()),
         vocabulary=frozenset(card.get("vocabulary", ())),
+        most_words=card.get("max_sequence_length", 512) - _MARKERS,
         license=variant.license or card.get("license", ""),
     )
 

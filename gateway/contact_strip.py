@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 _SIDE = 128
 _GAP = 12
 _TEXT = 54
-_INK, _FAINT, _PAPER = (24, 24, 27), (113, 113, 122), (255, 255, 255)
+_INK, _PAPER = (24, 24, 27), (255, 255, 255)
 _ACCEPT, _CLIMB = (22, 163, 74), (234, 88, 12)
 
 
@@ -57,13 +57,13 @@ def _draw_panel(sheet: Image.Image, panel: Panel, left: int, top: int) -> None:
         if (place == 1) is panel.climbed:
             draw.rectangle((x - 3, y - 3, x + _SIDE + 2, y + _SIDE + 2), outline=colour, width=3)
     y = top + _GAP + _SIDE + 6
-    sign = "<" if panel.climbed else "≥"
+    sign = "<" if panel.climbed else ">="
     verdict = (
         f"score {panel.score:.2f} {sign} {panel.threshold:.2f}: {'climbed to heavy' if panel.climbed else 'light kept'}"
     )
     draw.text((left + _GAP, y), verdict, fill=colour, font=font)
     for line, words in enumerate(_wrapped(panel.prompt, 44)[:2]):
-        draw.text((left + _GAP, y + 17 + 13 * line), words, fill=_FAINT if line else _INK, font=small)
+        draw.text((left + _GAP, y + 17 + 13 * line), words, fill=_INK, font=small)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

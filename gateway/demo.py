@@ -82,22 +82,20 @@ async def _panel(client: Client, answer: dict[str, Any], prompt: str, seed: int)
 
 def _table(answers: Sequence[dict[str, Any]]) -> Table:
     table = Table(title="What the cascade did", title_justify="left")
-    for column in ("prompt", "score", "threshold", "verdict", "drawn by"):
-        table.add_column(column)
-    for column in ("quoted", "held", "charged"):
-        table.add_column(f"{column}, GPU-ms", justify="right")
+    table.add_column("prompt", ratio=1)
+    for column in ("score", "verdict", "drawn by"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("GPU-ms held → charged", justify="right")
     for prompt, answer in zip(PROMPTS, answers, strict=True):
         trace = answer["maquette"]
         attempts = trace["pictures"][0]["attempts"]
         first, gpu_ms = attempts[0], trace["gpu_ms"]
+        climbs = first["verdict"] == "escalate"
         table.add_row(
             prompt,
-            f"{first['score']:.2f}",
-            f"{first['threshold']:.2f}",
-            "[yellow]escalate[/]" if first["verdict"] == "escalate" else "[green]accept[/]",
+            f"{first['score']:.2f} {'<' if climbs else '≥'} {first['threshold']:.2f}",
+            "[yellow]escalate[/]" if climbs else "[green]accept[/]",
             attempts[-1]["variant"],
-            str(gpu_ms["quoted"]),
-            str(gpu_ms["held"]),
-            str(gpu_ms["charged"]),
+            f"{gpu_ms['held']} → {gpu_ms['charged']}",
         )
     return table

@@ -44,6 +44,7 @@ SHAPES: Mapping[type[Exception], Shape] = {
     cascade_errors.UnservedSizeError: Shape(400, _INVALID, "unsupported_size", "size"),
     cascade_errors.UnsupportedFieldError: Shape(400, _INVALID, "unsupported_value"),
     cascade_errors.UnknownWordsError: Shape(400, _INVALID, "unknown_words", "prompt"),
+    cascade_errors.PromptTooLongError: Shape(400, _INVALID, "prompt_too_long", "prompt"),
     cascade_errors.ModelFilesError: Shape(503, _SERVER, "model_unavailable"),
     cascade_errors.GenerationError: Shape(502, _SERVER, "generation_failed"),
     cascade_errors.DiscriminatorError: Shape(502, _SERVER, "discriminator_failed"),

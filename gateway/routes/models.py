@@ -83,6 +83,6 @@ def _model(catalogue: Catalogue, model: Model) -> ModelOut:
         routes=routes,
         native_size="{}x{}".format(*heaviest.sizes.native),
         size_rule=heaviest.sizes.describe(),
-        vocabulary=sorted(heaviest.vocabulary),
+        vocabulary=sorted(word for word in heaviest.vocabulary if word.isalpha()),
     )
     return ModelOut(id=model.name, maquette=details)

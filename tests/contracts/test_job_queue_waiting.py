@@ -105,14 +105,14 @@ async def test_a_waiter_that_hears_nothing_is_looked_for(queue, monkeypatch):
 
 
 async def test_a_thousand_waiters_share_one_subscription_and_few_connections(queue, redis_client):
-    jobs = [a_job(f"job_{number}") for number in range(4)]
+    jobs = [a_job(f"job_{number}") for number in range(40)]
     for job in jobs:
         await queue.submit(job)
 
     async with asyncio.timeout(PROMPT), asyncio.TaskGroup() as tasks:
         waiters = []
-        for _ in range(20):
-            waiters += [tasks.create_task(queue.wait_until_closed(jobs[n % 4].id, LONG)) for n in range(50)]
+        for _ in range(25):
+            waiters += [tasks.create_task(queue.wait_until_closed(jobs[n % 40].id, LONG)) for n in range(40)]
             await asyncio.sleep(0.01)
         clients = await redis_client.info("clients")
         subscriptions = await listeners(redis_client)

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
-from tests.e2e.conftest import ROOT
+from tests.live_gateway import ROOT
 
 PROMPTS = (
     "a large red circle on a white background",

@@ -126,6 +126,7 @@ BAD_BODIES = [
     ({"prompt": "a circle", "negative_prompt": "blue"}, "negative_prompt"),
     ({"prompt": "a circle", "colour": "red"}, "colour"),
     ({"prompt": "a purple circle"}, "prompt"),
+    ({"prompt": "a red " * 300}, "prompt"),
 ]
 
 
