@@ -6,15 +6,15 @@ from litestar import Litestar
 from litestar.di import Provide
 from litestar.openapi import OpenAPIConfig
 
-from gateway.errors import HANDLERS, HttpRequest
-from gateway.metrics import Metrics
-from gateway.presenting import Presenter
-from gateway.request_ids import RequestIds
+from gateway.http.errors import HANDLERS, HttpRequest
+from gateway.http.metrics import Metrics
+from gateway.http.presenting import Presenter
+from gateway.http.request_ids import RequestIds
+from gateway.http.routes.health import healthz, metrics_page, readyz
+from gateway.http.routes.images import create_generation, image_content
+from gateway.http.routes.models import get_model, list_models
+from gateway.http.routes.page import page, static_files
 from gateway.rooms import Rooms
-from gateway.routes.health import healthz, metrics_page, readyz
-from gateway.routes.images import create_generation, image_content
-from gateway.routes.models import get_model, list_models
-from gateway.routes.page import page, static_files
 
 _MOST_BODY_BYTES = 1_000_000
 

@@ -55,8 +55,8 @@ def strip(
     key: Key = None,
 ) -> None:
     """Draw the demo's ten prompts and save a strip: light, heavy, chosen, score, verdict."""
-    from gateway.contact_strip import draw_strip
-    from gateway.demo import PROMPTS, panels
+    from gateway.local.contact_strip import draw_strip
+    from gateway.local.demo import PROMPTS, panels
 
     async def draw(client: Any) -> bytes:
         answers = [await client.generate(prompt=prompt, seed=seed) for prompt in PROMPTS]
@@ -83,8 +83,8 @@ def _save(folder: Path, picture_format: str, picture: dict[str, Any], datum: dic
 
 
 def _ask(url: str | None, key: str | None, action: Callable[[Any], Awaitable[Any]]) -> Any:
-    from gateway.bootstrap import demo_key_file
-    from gateway.client import Client
+    from gateway.local.bootstrap import demo_key_file
+    from gateway.local.client import Client
     from gateway.settings import Settings
 
     settings = Settings()

@@ -21,7 +21,7 @@ def up(
     once: Annotated[bool, typer.Option("--once", help="Stop after the demo; exit 1 if anything in it failed.")] = False,
 ) -> None:
     """Run everything on this machine: embedded Valkey, HTTP and workers. Ctrl-C stops it all."""
-    from gateway.everything import run_everything
+    from gateway.local.everything import run_everything
 
     log_to_stderr("up")
     code = asyncio.run(run_everything(_settings(port=port, host=host), demo=demo or once, once=once))

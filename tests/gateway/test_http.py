@@ -11,7 +11,7 @@ from PIL import Image
 from cascade import errors as cascade_errors
 from gateway import failures
 from gateway.administration import create_key
-from gateway.errors import SHAPES
+from gateway.http.errors import SHAPES
 from tenants import errors as tenant_errors
 
 PATH = "/v1/images/generations"

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from gateway.failures import LinkError
-from gateway.links import sign, verify
+from gateway.http.links import sign, verify
 
 SECRET = b"0123456789abcdef"
 

@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from gateway import embedded_valkey
-from gateway.embedded_valkey import EmbeddedServerError
+from gateway.local import embedded_valkey
+from gateway.local.embedded_valkey import EmbeddedServerError
+from gateway.local.supervisor import AlreadyRunningError, Child, embedded_server, kept_alive, sole_owner
 from gateway.settings import Settings
-from gateway.supervisor import AlreadyRunningError, Child, embedded_server, kept_alive, sole_owner
 
 APPEND_PID = (
     "import os, sys, time; print(os.getpid(), file=open(sys.argv[1], 'a'), flush=True); time.sleep(float(sys.argv[2]))"

@@ -11,14 +11,15 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from cascade.jobs import ArtifactId
-from gateway import flow, links, presenting, schemas
-from gateway.auth import authenticate
-from gateway.errors import HttpRequest
+from gateway import flow
 from gateway.failures import NotFoundError
 from gateway.flow import Ask
-from gateway.formats import MEDIA_TYPES, deliver
-from gateway.metrics import Metrics
-from gateway.presenting import Presenter
+from gateway.http import links, presenting, schemas
+from gateway.http.auth import authenticate
+from gateway.http.errors import HttpRequest
+from gateway.http.formats import MEDIA_TYPES, deliver
+from gateway.http.metrics import Metrics
+from gateway.http.presenting import Presenter
 from gateway.rooms import Rooms
 from gateway.timings import Timings
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 
 from cascade.catalogue import Catalogue, Model
 from cascade.routing import model_named
-from gateway.auth import authenticate
-from gateway.errors import HttpRequest
+from gateway.http.auth import authenticate
+from gateway.http.errors import HttpRequest
 from gateway.rooms import Rooms
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from rich.console import Console
 
-from gateway.bootstrap import demo_key_file, ensure_demo
-from gateway.client import Client
 from gateway.compose import load_catalogue, open_rooms
-from gateway.demo import run_demo
+from gateway.local.bootstrap import demo_key_file, ensure_demo
+from gateway.local.client import Client
+from gateway.local.demo import run_demo
+from gateway.local.supervisor import embedded_server, gateway_children, kept_alive, sole_owner
 from gateway.settings import Settings
-from gateway.supervisor import embedded_server, gateway_children, kept_alive, sole_owner
 
 _READY_SECONDS = 60.0
 

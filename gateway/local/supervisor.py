@@ -19,8 +19,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway import embedded_valkey
-from gateway.embedded_valkey import EmbeddedServerError
+from gateway.local import embedded_valkey
+from gateway.local.embedded_valkey import EmbeddedServerError
 from gateway.settings import Settings
 
 logger = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from gateway.client import Client, RefusedError
-from gateway.contact_strip import Panel, draw_strip
+from gateway.local.client import Client, RefusedError
+from gateway.local.contact_strip import Panel, draw_strip
 
 PROMPTS: Sequence[str] = (
     "a large red circle on a white background",

@@ -6,7 +6,7 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from pydantic import BaseModel
 
-from gateway.metrics import Metrics
+from gateway.http.metrics import Metrics
 from gateway.rooms import Rooms
 
 

@@ -7,11 +7,11 @@ import base64
 from dataclasses import dataclass
 
 from cascade.jobs import Attempt, Picture
-from gateway import links, schemas
 from gateway.flow import Answer
-from gateway.formats import deliver
+from gateway.http import links, schemas
+from gateway.http.formats import deliver
+from gateway.http.schemas import Format, GenerationIn
 from gateway.rooms import Rooms
-from gateway.schemas import Format, GenerationIn
 from gateway.timings import Timings
 
 _QUALITY_OF_ROUTE = {"preview": "low", "auto": "medium", "final": "high"}
