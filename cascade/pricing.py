@@ -38,11 +38,11 @@ class DurationProfile:
         if not (math.isfinite(self.band) and self.band >= 1):
             raise ValueError(f"band {self.band} is below 1")
 
-    def median_ms(self, width: int, height: int, steps: int) -> float:
+    def median_ms(self, width: int, height: int, evaluations: int) -> float:
         """Predicted median milliseconds for one picture, without a discriminator."""
         pixels = width * height
         evaluation = self.evaluation_ms + self.token_ms * math.ceil(pixels / PIXELS_PER_TOKEN)
-        return self.text_ms + steps * evaluation + self.megapixel_ms * pixels / 1e6
+        return self.text_ms + evaluations * evaluation + self.megapixel_ms * pixels / 1e6
 
 
 def to_gpu_ms(milliseconds: float, gpu_weight: float) -> int:

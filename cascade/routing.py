@@ -66,7 +66,8 @@ def _stage(catalogue: Catalogue, step: Step, request: GenerationRequest) -> Stag
     _check(variant, request)
     pool = _pool_for(catalogue, variant, request)
     steps = request.steps or variant.steps
-    milliseconds = variant.profile.median_ms(request.width, request.height, steps)
+    evaluations = steps * (2 if request.negative_prompt else 1)  # two branches of classifier-free guidance
+    milliseconds = variant.profile.median_ms(request.width, request.height, evaluations)
     if step.discriminator is not None:
         milliseconds += catalogue.discriminators[step.discriminator].milliseconds
     guidance = variant.guidance if request.guidance is None else request.guidance

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from builders import a_stage
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cascade.calibration import threshold_for
 from cascade.deferral import decide
 from cascade.jobs import Score, Verdict
+from tests.builders import a_stage
 
 RATES = st.floats(0, 1)
 QUANTILES = st.lists(st.floats(0, 1), min_size=2, max_size=30).map(sorted)

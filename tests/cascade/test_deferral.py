@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from builders import a_stage
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cascade.deferral import decide
 from cascade.jobs import Score, Verdict
+from tests.builders import a_stage
 
 SCORES = st.floats(0, 1)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import ACME, a_plan, a_request, a_stage
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cascade.fingerprint import attempt_fingerprint, canonical_prompt, derived_seed, flight_fingerprint
 from cascade.jobs import TenantId
 from cascade.requests import SEEDS
+from tests.builders import ACME, a_plan, a_request, a_stage
 
 SECRET = b"secret"
 REQUEST = a_request()

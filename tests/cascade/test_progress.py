@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from builders import a_job, a_plan, a_stage, drawn
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cascade.jobs import Failure, Picture, Status, Verdict
 from cascade.progress import after_cancel, after_failure, as_cached
+from tests.builders import a_job, a_plan, a_stage, drawn
 
 LOST = Failure("engine_failed", "It did not work.")
 

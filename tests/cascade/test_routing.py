@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import a_request
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from cascade.catalogue import Catalogue, DiscriminatorEntry, Model, Pool, Sizes,
 from cascade.errors import UnknownModelError, UnknownWordsError, UnservedSizeError, UnsupportedFieldError
 from cascade.pricing import DurationProfile
 from cascade.routing import plan_for
+from tests.builders import a_request
 
 SIZES = Sizes(multiple=16, least=32, most=256, native=(64, 64))
 
@@ -172,3 +172,11 @@ def test_a_rung_with_an_impossible_threshold_is_refused(threshold):
 def test_a_catalogue_cannot_be_changed():
     with pytest.raises(TypeError):
         CATALOGUE.models["mine"] = CATALOGUE.models["shapes"]
+
+
+def test_a_negative_prompt_pays_for_both_branches():
+    """Classifier-free guidance evaluates the network twice a step; 16 tokens at 1 ms and 2 ms besides."""
+    [alone] = plan("heavy", prompt="a red circle").stages
+    [avoiding] = plan("heavy", prompt="a red circle", negative_prompt="blue").stages
+
+    assert avoiding.predicted_gpu_ms - alone.predicted_gpu_ms == 20 * (2 + 16)

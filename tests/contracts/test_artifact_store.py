@@ -6,12 +6,12 @@ import asyncio
 import re
 
 import pytest
-from builders import ACME
 from obstore.store import MemoryStore
 
 from cascade.adapters.obstore_artifacts import ObstoreArtifacts, open_folder
 from cascade.errors import ArtifactMissingError, StoreUnavailableError
 from cascade.jobs import ArtifactId, TenantId
+from tests.builders import ACME
 
 SECRET = b"a secret of the operator"
 GLOBEX = TenantId("globex")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from builders import ACME
 from redis.asyncio import Redis
 
 from cascade.jobs import TenantId
 from tenants.adapters.redis_directory import RedisDirectory
 from tenants.errors import TenantExistsError, UnknownTenantError
 from tenants.types import KeyRecord, Tenant
+from tests.builders import ACME
 
 THE_ACME = Tenant(ACME, "Acme: Ünïcode & Söhne")
 

@@ -6,12 +6,12 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from builders import ACME, HEAVY, LIGHT, a_job, a_plan, a_stage, drawn, failed
 
 from cascade.adapters.redis_queue import QueueRules
 from cascade.jobs import JobId, Picture, Status
 from cascade.plans import PoolName
 from cascade.ports import PoolState
+from tests.builders import ACME, HEAVY, LIGHT, a_job, a_plan, a_stage, drawn, failed
 
 
 async def test_a_submitted_job_is_found_as_it_was(queue):

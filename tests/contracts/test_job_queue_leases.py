@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from builders import HEAVY, LIGHT, a_job, drawn, failed
 
 from cascade.errors import StaleLeaseError
 from cascade.jobs import JobId, Status
 from cascade.ports import Standing
+from tests.builders import HEAVY, LIGHT, a_job, drawn, failed
 
 LONGER_THAN_A_LEASE = 0.12
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 
-from builders import HEAVY, LIGHT, a_job, drawn
-
 from cascade.jobs import JobId
+from tests.builders import HEAVY, LIGHT, a_job, drawn
 
 PROMPT = 30.0
 """Far more than it takes, far less than the waits below ask for."""

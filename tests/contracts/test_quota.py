@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from builders import ACME
 from redis.asyncio import Redis
 
 from cascade.jobs import TenantId
 from tenants.adapters.redis_quota import MOST_GPU_MS, RedisQuota
 from tenants.errors import HeldBackError, NeverFitsError, QuotaExceededError
 from tenants.types import Balance, HoldId
+from tests.builders import ACME
 
 HOLD = HoldId("job_1")
 GLOBEX = TenantId("globex")

@@ -7,7 +7,6 @@ import random
 import uuid
 from typing import ClassVar
 
-from builders import ACME
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
@@ -17,6 +16,7 @@ from cascade.jobs import TenantId
 from tenants.adapters.redis_quota import RedisQuota
 from tenants.errors import HeldBackError, NeverFitsError, QuotaExceededError
 from tenants.types import Balance, HoldId
+from tests.builders import ACME
 
 LONG = 3_600.0
 LIMIT = 10_000

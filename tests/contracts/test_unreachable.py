@@ -6,7 +6,6 @@ import asyncio
 import time
 
 import pytest
-from builders import ACME, LIGHT, a_job, drawn
 from redis.exceptions import ResponseError
 
 from cascade.adapters.redis_attempts import RedisAttemptCache
@@ -20,6 +19,7 @@ from tenants.adapters.redis_quota import RedisQuota
 from tenants.adapters.redis_seam import as_budget_errors
 from tenants.errors import BudgetStoreUnavailableError
 from tenants.types import Balance, HoldId, KeyRecord, Tenant
+from tests.builders import ACME, LIGHT, a_job, drawn
 
 GENEROUS_SECONDS = 10.0
 """The promise is two; a busy machine may be late."""
