@@ -6,8 +6,7 @@ RouteLLM's idea: an operator says which share should climb, the calibration data
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from itertools import pairwise
 
 
 def threshold_for(deferral_rate: float, score_quantiles: Sequence[float]) -> float:
@@ -22,12 +21,14 @@ def threshold_for(deferral_rate: float, score_quantiles: Sequence[float]) -> flo
     """
     if not 0 <= deferral_rate <= 1:
         raise ValueError(f"deferral rate {deferral_rate} is outside [0, 1]")
-    quantiles = np.asarray(score_quantiles, dtype=float)
-    ascending = bool(np.all(np.diff(quantiles) >= 0))  # false if one is NaN
-    if quantiles.size < 2 or not (ascending and quantiles[0] >= 0 and quantiles[-1] <= 1):  # noqa: PLR2004
+    quantiles = tuple(score_quantiles)
+    ascending = all(low <= high for low, high in pairwise(quantiles))  # false if one is NaN
+    if len(quantiles) < 2 or not (ascending and quantiles[0] >= 0 and quantiles[-1] <= 1):  # noqa: PLR2004
         raise ValueError("score quantiles must be at least two ascending scores in [0, 1]")
     if deferral_rate == 1:
         return 1.0
     if deferral_rate == 0:
         return 0.0
-    return float(np.interp(deferral_rate, np.linspace(0, 1, quantiles.size), quantiles))
+    below, beyond = divmod(deferral_rate * (len(quantiles) - 1), 1)
+    low, high = quantiles[int(below) : int(below) + 2]
+    return low + beyond * (high - low)

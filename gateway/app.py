@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from litestar import Litestar
+from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.openapi import OpenAPIConfig
 
@@ -50,6 +51,7 @@ def create_app(rooms: Rooms, public_url: str | None = None) -> Litestar:
             "presenter": Provide(provide_presenter, sync_to_thread=False),
         },
         exception_handlers=HANDLERS,
+        state=State({"metrics": metrics}),
         middleware=[RequestIds()],
         openapi_config=OpenAPIConfig(title="Maquette", version="0.1.0", render_plugins=[]),
         request_max_body_size=_MOST_BODY_BYTES,

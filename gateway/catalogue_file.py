@@ -16,6 +16,7 @@ from cascade.plans import DiscriminatorName, ModelName, PoolName, VariantName
 from cascade.pricing import DurationProfile
 from cascade.routing import QUALITIES
 from gateway import yaml_lines
+from gateway.settings import BUNDLED_WEIGHTS, Settings
 
 _MARKERS = 2
 """Tokens that mark a prompt's beginning and end; with a closed vocabulary every other token is a word or a comma."""
@@ -106,6 +107,15 @@ class CatalogueIn(_Strict):
     pools: dict[Name, PoolIn] = Field(min_length=1)
     discriminators: dict[Name, DiscriminatorIn] = Field(default_factory=dict)
     models: dict[Name, ModelIn] = Field(min_length=1)
+
+
+def load_configured(settings: Settings) -> Catalogue:
+    """The catalogue of these settings.
+
+    Raises:
+        CatalogueError: it can't be used.
+    """
+    return load(settings.catalogue, {"MAQUETTE_WEIGHTS": str(BUNDLED_WEIGHTS), **settings.variables})
 
 
 def load(path: Path, variables: Mapping[str, str]) -> Catalogue:

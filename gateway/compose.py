@@ -11,26 +11,16 @@ from cascade.adapters.obstore_artifacts import ObstoreArtifacts
 from cascade.adapters.redis_attempts import RedisAttemptCache
 from cascade.adapters.redis_client import open_client
 from cascade.adapters.redis_queue import QueueRules, open_job_queue
-from cascade.catalogue import Catalogue
-from gateway import catalogue_file
+from gateway.catalogue_file import load_configured
 from gateway.rooms import Limits, Rooms
 from gateway.secret import installation_secret
-from gateway.settings import BUNDLED_WEIGHTS, Settings
+from gateway.settings import Settings
 from gateway.system_clock import SystemClock
 from tenants.adapters.redis_directory import RedisDirectory
 from tenants.adapters.redis_quota import RedisQuota
 
 _BEAT_SECONDS = 15.0
 """A pool whose worker was replaced within this still counts as served."""
-
-
-def load_catalogue(settings: Settings) -> Catalogue:
-    """The catalogue of these settings.
-
-    Raises:
-        CatalogueError: it can't be used.
-    """
-    return catalogue_file.load(settings.catalogue, {"MAQUETTE_WEIGHTS": str(BUNDLED_WEIGHTS), **settings.variables})
 
 
 @asynccontextmanager
@@ -40,7 +30,7 @@ async def open_rooms(settings: Settings) -> AsyncIterator[Rooms]:
     Raises:
         CatalogueError, WeakSecretError: the configuration can't be used.
     """
-    catalogue, secret = load_catalogue(settings), installation_secret(settings)
+    catalogue, secret = load_configured(settings), installation_secret(settings)
     folder = settings.data_dir / "artifacts"
     folder.mkdir(parents=True, exist_ok=True)
     rules = QueueRules(

@@ -20,11 +20,11 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check a catalogue, its folders and, with --load, its models."""
-    from gateway.compose import load_catalogue
+    from gateway.catalogue_file import load_configured
     from gateway.settings import Settings
 
     settings = Settings() if catalogue is None else Settings(catalogue=catalogue)
-    checked = load_catalogue(settings)
+    checked = load_configured(settings)
     if load:
         from gateway.compose_engine import open_engine
 

@@ -117,6 +117,7 @@ HANDLERS: dict[type[Exception] | int, Any] = {
 
 
 def _render(request: HttpRequest, shape: Shape, message: str, param: str | None) -> Response[dict[str, Any]]:
+    request.app.state.metrics.refused(shape.code)
     headers = {"x-should-retry": "true" if shape.retry else "false"}
     if shape.retry_after is not None:
         headers["Retry-After"] = str(shape.retry_after)

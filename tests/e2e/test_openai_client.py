@@ -90,3 +90,13 @@ def test_a_tenants_budget_is_kept(gateway):
     with client, pytest.raises(openai.UnprocessableEntityError) as refused:
         client.images.generate(prompt=PROMPT)
     assert refused.value.code == "request_exceeds_quota"
+
+
+def test_neither_prompts_nor_keys_are_logged(client, gateway):
+    client.images.generate(prompt="a small cyan heart on a navy background")
+    with pytest.raises(openai.BadRequestError):
+        client.images.generate(prompt="a small cyan heart on a mauve background")
+
+    after_the_welcome = gateway.log.split("Serving. Ctrl-C stops everything.")[1]
+    assert "cyan" not in after_the_welcome
+    assert gateway.key not in after_the_welcome

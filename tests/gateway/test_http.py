@@ -257,11 +257,13 @@ async def test_models_say_what_they_draw(http):
 
 async def test_metrics_count_what_ran(http, workers):
     await draw(http, "a hard circle", seed=3)
+    await draw(http, model="dall-e-9")
 
     text = (await http.get("/metrics")).text
 
     assert 'maquette_attempts_total{cached="false",variant="light",verdict="escalate"} 1.0' in text
     assert 'maquette_workers{pool="heavy"} 1.0' in text
+    assert 'maquette_refusals_total{code="model_not_found"} 1.0' in text
 
 
 async def test_the_page_loads_only_from_here(http):
