@@ -93,7 +93,10 @@ class Gateway:
 
 
 def _processes(gateway: Gateway):
-    """(pid, command line) of processes that run with this gateway's data folder, but for the supervisor."""
+    """(pid, command line) of processes that run with this gateway's data folder, but for the supervisor.
+
+    Valkey writes its title over its environment; it names its socket in it.
+    """
     marker = f"MAQUETTE_DATA_DIR={gateway.folder}".encode()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -101,7 +104,7 @@ def _processes(gateway: Gateway):
         try:
             state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
             line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-            mine = marker in (entry / "environ").read_bytes().split(b"\0")
+            mine = marker in (entry / "environ").read_bytes().split(b"\0") or str(gateway.folder) in line
         except (OSError, ProcessLookupError):
             continue
         if mine and state != "Z" and " up" not in line:

@@ -48,3 +48,5 @@ def fail(message: str, *, as_json: bool = False) -> NoReturn:
 def log_to_stderr(name: str) -> None:
     """Send log lines to standard error, each with the process' name."""
     logging.basicConfig(level=logging.INFO, format=f"%(asctime)s {name} %(levelname)s %(message)s", stream=sys.stderr)
+    for chatty in ("httpx", "httpcore"):  # they log addresses, and a signed link is a secret
+        logging.getLogger(chatty).setLevel(logging.WARNING)

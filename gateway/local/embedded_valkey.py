@@ -42,6 +42,7 @@ def command(socket: Path, folder: Path) -> list[str]:
     """
     if len(str(socket).encode()) > _SOCKET_LIMIT:
         raise EmbeddedServerError(f"The path of the data folder is too long for a socket: {socket}")
+    folder = folder.resolve()  # the server changes into it before it opens its log
     folder.mkdir(parents=True, exist_ok=True)
     options = {
         "port": "0",

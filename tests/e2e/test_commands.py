@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from gateway.settings import Settings
-from tests.live_gateway import ROOT
+from tests.live_gateway import ROOT, Gateway
 
 PROMPT = "a large red circle on a white background"
 WEIGHTS = ROOT / "shapes" / "weights"
@@ -29,6 +29,19 @@ def test_generate_saves_pictures_and_says_what_they_cost(gateway, tmp_path):
     assert [Path(row["file"]).name for row in answer["pictures"]] == ["maquette-3.png", "maquette-4.png"]
     assert size_of(tmp_path / "maquette-4.png") == (64, 64)
     assert answer["gpu_ms"]["charged"] == sum(row["gpu_ms"] for row in answer["pictures"])
+
+
+def test_the_demo_draws_shows_and_stops(tmp_path):
+    demo = Gateway(tmp_path)
+
+    done = demo.command("up", "--demo", "--once")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" ≥ ") + done.stdout.count(" < ") == 10
+    assert "from the cache, 0 GPU-ms" in done.stdout
+    assert "signature" not in done.stderr
+    assert size_of(tmp_path / "demo.png")[0] > 1000
+    assert demo.children() == []
 
 
 def test_generate_says_what_was_refused(gateway):

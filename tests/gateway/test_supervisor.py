@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +67,14 @@ async def test_the_embedded_server_answers_while_inside(tmp_path):
         assert await embedded_valkey.answers(settings.socket)
 
     assert not await embedded_valkey.answers(settings.socket)
+
+
+async def test_the_data_folder_may_be_relative(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = Settings(data_dir=Path("data"))
+
+    async with embedded_server(settings):
+        assert await embedded_valkey.answers(settings.socket)
 
 
 async def test_a_stale_socket_does_not_keep_the_server_from_starting(tmp_path):

@@ -1,0 +1,138 @@
+"""shapes-schnell, the light tier: two large Euler steps, distilled from shapes-dev, a seventh of its size.
+
+First a bank: shapes-dev draws many pictures and each path is kept at the student's noise levels. Then the student
+learns, for either segment, the straight line from where the path enters to where it leaves; half of the later
+segments start where its own first step ended, so that it learns to mend what it will meet. It shares the text encoders
+and the autoencoder with its teacher.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from shapes.captions import caption
+from shapes.train import team
+from shapes.train.course import Average, Course, Figures, follow
+from shapes.train.dev import load_generator, optimisers, set_rates
+from shapes.train.flow import Condition, Eye, condition, examine, integrate, noise, sigmas, table
+from shapes.train.latents import create_map, open_map
+from shapes.train.networks import HEAVY, LIGHT, Generator
+from shapes.train.pictures import training_scene
+from shapes.train.precision import autocast
+from shapes.train.words import LENGTH, clip_ids_of, encode, t5_tokenizer
+
+STEPS = 2
+BATCH = 128
+PEAK_RATE = 2e-3
+_PATHS_PER_STEP = 125
+_TEACHER_STEPS = 12
+_OWN_SHARE = 0.5
+
+
+def build_bank(course: Course, teacher: Course) -> None:
+    """Have the teacher draw 125 paths per step and team member; keep [3, 16, 64] per path at levels 1, ½, 0."""
+    generator = load_generator(teacher, HEAVY)
+    count = course.steps * team.size() * _PATHS_PER_STEP
+    paths, tokens = _open_bank(course.folder, count)
+    levels = sigmas(_TEACHER_STEPS)
+    stride = _TEACHER_STEPS // STEPS
+
+    def step(step_number: int) -> Figures:
+        number = step_number * team.size() + team.rank()
+        span = slice(number * _PATHS_PER_STEP, (number + 1) * _PATHS_PER_STEP)
+        rng = np.random.default_rng([course.seed, number, 3])
+        captions = [caption(training_scene(rng), rng) for _ in range(_PATHS_PER_STEP)]
+        tokens[span] = encode(t5_tokenizer(), captions)
+        text = condition(generator, captions)
+        state = noise([int(seed) for seed in rng.integers(2**62, size=_PATHS_PER_STEP)])
+        paths[span, 0] = state.numpy()
+        for segment in range(STEPS):
+            part = levels[segment * stride : (segment + 1) * stride + 1]
+            state = integrate(generator, state, text, part)
+            paths[span, segment + 1] = state.numpy()
+        return {"spread": state.std().item()}
+
+    follow(course, {}, step)
+    paths.flush()
+    tokens.flush()
+    team.wait()
+
+
+def _open_bank(folder: Path, count: int) -> tuple[np.memmap, np.memmap]:
+    """Open the bank's two files; the team's first member creates them."""
+    if team.rank() == 0:
+        create_map(folder / "paths.npy", "<f2", (count, STEPS + 1, 16, 64))
+        create_map(folder / "path_tokens.npy", "|u1", (count, LENGTH))
+    team.wait()
+    return open_map(folder / "paths.npy"), open_map(folder / "path_tokens.npy")
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """The teacher's paths, float16 [N, 3, 16, 64], and their captions' ids, uint8 [N, 20]."""
+
+    paths: np.memmap
+    tokens: np.memmap
+
+    @classmethod
+    def open(cls, folder: Path) -> "Bank":
+        """Open the files `build_bank` wrote."""
+        return cls(np.load(folder / "paths.npy", mmap_mode="r"), np.load(folder / "path_tokens.npy", mmap_mode="r"))
+
+
+def train(course: Course, teacher: Course, batch: int = BATCH) -> None:
+    """Train the student along `course`; prints the oracle's report at every checkpoint."""
+    torch.manual_seed(course.seed)
+    student = Generator(LIGHT)
+    heavy = load_generator(teacher, HEAVY)
+    student.pooled_encoder.load_state_dict(heavy.pooled_encoder.state_dict())
+    student.sequence_encoder.load_state_dict(heavy.sequence_encoder.state_dict())
+    bank, eye = Bank.open(course.folder), Eye.open(course.folder)
+    average = Average(student, 0.998)
+    learners = optimisers(nn.ModuleDict({"transformer": student.transformer}), PEAK_RATE)
+    parts = {f"optimiser{number}": learner for number, learner in enumerate(learners)}
+
+    def step(number: int) -> Figures:
+        set_rates(learners, PEAK_RATE * course.schedule(number))
+        rng = np.random.default_rng([course.seed, number, team.rank()])
+        loss = _segment_loss(student, bank, rng, batch // team.size())
+        for learner in learners:
+            learner.zero_grad(set_to_none=True)
+        loss.backward()
+        team.average_gradients(student.transformer.parameters())
+        nn.utils.clip_grad_norm_(student.transformer.parameters(), 1.0)
+        for learner in learners:
+            learner.step()
+        average.update()
+        return {"loss": loss.item()}
+
+    def watch(done: int) -> None:
+        del done
+        course.console.print(table(examine(load_generator(course, LIGHT), eye, STEPS, count=64)))
+
+    follow(course, {"generator": student, "average": average, **parts}, step, watch)
+
+
+def _segment_loss(student: Generator, bank: Bank, rng: np.random.Generator, count: int) -> torch.Tensor:
+    """Mean squared error of one large step's velocity against the straight line to where the teacher went."""
+    chosen = np.sort(rng.integers(len(bank.paths), size=count))
+    segment = np.arange(count) % STEPS
+    paths = torch.from_numpy(bank.paths[chosen].astype(np.float32))
+    rows = torch.arange(count)
+    enters, leaves = paths[rows, segment], paths[rows, segment + 1]
+    ids = bank.tokens[chosen].astype(np.int64)
+    levels = np.asarray(sigmas(STEPS), np.float32)
+    now, then = torch.from_numpy(levels[segment]), torch.from_numpy(levels[segment + 1])
+    with torch.no_grad():
+        text = Condition(*student.encode(torch.from_numpy(ids), torch.from_numpy(clip_ids_of(ids))))
+        own = torch.from_numpy((segment == STEPS - 1) & (rng.random(count) < _OWN_SHARE))
+        enters[own] = integrate(
+            student, paths[own, 0], Condition(text.states[own], text.pooled[own]), levels[:-1].tolist()
+        )
+    with autocast():
+        velocity = student.velocity(enters, now, text.states, text.pooled)
+    target = (enters - leaves) / (now - then)[:, None, None]
+    return (velocity.float() - target).square().mean()
