@@ -21,7 +21,7 @@ from shapes.train.words import clip_tokenizer, encode
 
 HEAVY_SEEDS = 2
 HEAVY_STEPS = 8
-"""Fewer than are shipped: the oracle reads the same shares at 8, 20 and 28 steps (see the README)."""
+"""Fewer than are shipped: the oracle reads the same shares at 8 and at 28 steps (DECISIONS 12 and 13)."""
 _PROMPTS_PER_STEP = 50
 
 

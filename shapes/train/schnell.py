@@ -1,4 +1,4 @@
-"""shapes-schnell, the light tier: two large Euler steps, distilled from shapes-dev, a seventh of its size.
+"""shapes-schnell, the light tier: two large Euler steps, distilled from shapes-dev, a sixth of its size.
 
 First a bank: shapes-dev draws many pictures and each path is kept at the student's noise levels. Then the student
 learns, for either segment, the straight line from where the path enters to where it leaves; half of the later
