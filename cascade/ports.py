@@ -182,6 +182,10 @@ class ArtifactStore(Protocol):
         """
         ...
 
+    async def has(self, artifact_id: ArtifactId) -> bool:
+        """Whether there is one."""
+        ...
+
     def owned_by(self, artifact_id: ArtifactId, tenant: TenantId) -> bool:
         """Whether the artifact is the tenant's."""
         ...

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from obstore.store import LocalStore
-
-from cascade.adapters.obstore_artifacts import ObstoreArtifacts
+from cascade.adapters.obstore_artifacts import open_folder
 from cascade.adapters.redis_attempts import RedisAttemptCache
 from cascade.adapters.redis_client import open_client
 from cascade.adapters.redis_queue import QueueRules, open_job_queue
@@ -31,8 +29,6 @@ async def open_rooms(settings: Settings) -> AsyncIterator[Rooms]:
         CatalogueError, WeakSecretError: the configuration can't be used.
     """
     catalogue, secret = load_configured(settings), installation_secret(settings)
-    folder = settings.data_dir / "artifacts"
-    folder.mkdir(parents=True, exist_ok=True)
     rules = QueueRules(
         lease_seconds=settings.lease_seconds, keep_seconds=settings.retain_seconds, beat_seconds=_BEAT_SECONDS
     )
@@ -43,7 +39,7 @@ async def open_rooms(settings: Settings) -> AsyncIterator[Rooms]:
                 catalogue=catalogue,
                 queue=queue,
                 attempts=RedisAttemptCache(client, keep_seconds=settings.cache_seconds),
-                artifacts=ObstoreArtifacts(LocalStore(folder), secret),
+                artifacts=open_folder(settings.data_dir / "artifacts", secret),
                 directory=RedisDirectory(client),
                 quota=RedisQuota(client),
                 clock=SystemClock(),

@@ -136,7 +136,7 @@ async def _cached(rooms: Rooms, ask: Ask, plan: CascadePlan, picture: Picture) -
         stage = plan.stages[picture.stage]
         key = attempt_fingerprint(rooms.secret, ask.tenant.id, ask.request, stage, picture.seed)
         hit = await rooms.attempts.get(key)
-        if hit is None:
+        if hit is None or not await rooms.artifacts.has(hit.artifact):
             return picture
         picture = after_stage(picture, plan, hit.artifact, hit.score, gpu_ms=0, cached=True)
     return picture

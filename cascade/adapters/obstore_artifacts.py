@@ -60,6 +60,18 @@ class ObstoreArtifacts(ArtifactStore):
             return bytes(await found.bytes_async())
 
     @override
+    async def has(self, artifact_id: ArtifactId) -> bool:
+        match = _ID.fullmatch(artifact_id)
+        if match is None:
+            return False
+        try:
+            with _as_store_errors():
+                await self._store.head_async(_path(match[1], match[2]))
+        except ArtifactMissingError:
+            return False
+        return True
+
+    @override
     def owned_by(self, artifact_id: ArtifactId, tenant: TenantId) -> bool:
         match = _ID.fullmatch(artifact_id)
         return match is not None and hmac.compare_digest(match[1], self._owner(tenant))

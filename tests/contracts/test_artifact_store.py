@@ -33,6 +33,14 @@ async def test_what_was_put_comes_back(artifacts):
     assert await artifacts.get(await artifacts.put(ACME, b"")) == b""
 
 
+async def test_it_is_known_what_is_there(artifacts):
+    artifact = await artifacts.put(ACME, PICTURE)
+
+    assert await artifacts.has(artifact)
+    assert not await artifacts.has(ArtifactId(artifact[:-1] + ("0" if artifact[-1] != "0" else "1")))
+    assert not await artifacts.has(ArtifactId("../../etc/passwd"))
+
+
 async def test_the_id_is_the_same_for_the_same_tenant_and_bytes_only(artifacts):
     first = await artifacts.put(ACME, PICTURE)
 

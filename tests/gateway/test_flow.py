@@ -111,6 +111,17 @@ async def test_identical_requests_in_flight_are_drawn_and_paid_once(rooms, worke
     assert sum(answer.charged_gpu_ms > 0 for answer in answers) == 1
 
 
+async def test_a_cached_attempt_whose_picture_is_gone_is_drawn_again(rooms, workers, painters, acme, tmp_path):
+    await flow.generate(rooms, ask(acme))
+    for path in tmp_path.rglob("*.png"):
+        path.unlink()
+
+    again = await flow.generate(rooms, ask(acme))
+
+    assert painters["light"].drawn[("a red circle", 7)] == 2
+    assert await rooms.artifacts.get(again.job.pictures[0].accepted.artifact)
+
+
 async def test_a_request_that_may_not_use_the_cache_is_drawn_each_time(rooms, workers, painters, acme):
     await flow.generate(rooms, ask(acme, cache=False))
     await flow.generate(rooms, ask(acme, cache=False))
