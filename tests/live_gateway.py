@@ -63,15 +63,19 @@ class Gateway:
 
     def wait_until_ready(self) -> None:
         give_up = time.monotonic() + START_SECONDS
-        while time.monotonic() < give_up:
-            assert self.process.poll() is None, self.log
-            try:
-                if httpx.get(f"{self.url}/readyz", timeout=5).is_success and (self.folder / "demo.key").exists():
+        with httpx.Client(base_url=self.url, timeout=5) as client:
+            while time.monotonic() < give_up:
+                assert self.process.poll() is None, self.log
+                if self._ready(client):
                     return
-            except httpx.HTTPError:
-                pass
-            time.sleep(0.1)
+                time.sleep(0.1)
         raise AssertionError(f"not ready after {START_SECONDS} s:\n{self.log}")
+
+    def _ready(self, client: httpx.Client) -> bool:
+        try:
+            return client.get("/readyz").is_success and "Serving." in self.log
+        except httpx.HTTPError:
+            return False
 
     def stop(self, number=signal.SIGINT) -> int:
         self.process.send_signal(number)

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from importlib.util import find_spec
 from pathlib import Path
-
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 
 _SOCKET_LIMIT = 100
 """Bytes a unix socket's path may have, with some to spare."""
@@ -61,16 +55,17 @@ def command(socket: Path, folder: Path) -> list[str]:
 
 
 async def answers(socket: Path) -> bool:
-    """Whether a server answers on `socket`."""
-    once = Retry(NoBackoff(), 0)  # redis-py would ask again for seconds
-    client = Redis(unix_socket_path=str(socket), socket_timeout=1, socket_connect_timeout=1, retry=once)
+    """Whether a server answers on `socket`. By hand: importing a client would take longer than the server's start."""
     try:
-        return bool(await client.ping())
-    except (RedisError, OSError):
+        async with asyncio.timeout(1):
+            reader, writer = await asyncio.open_unix_connection(str(socket))
+            try:
+                writer.write(b"PING\r\n")
+                return await reader.readline() == b"+PONG\r\n"
+            finally:
+                writer.close()
+    except OSError:  # no socket, nobody behind it, or no answer in time
         return False
-    finally:
-        with contextlib.suppress(RedisError, OSError):
-            await client.aclose()
 
 
 async def wait_until(socket: Path, *, answering: bool, seconds: float) -> bool:

@@ -31,6 +31,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 _STEADY_SECONDS = 10.0
 """A child that lived this long is restarted at once when it dies."""
 
+_WORKERS_GIVE_WAY = 5
+"""Niceness of workers on a machine that they share with HTTP: answers come before drawing."""
+
 
 class AlreadyRunningError(RuntimeError):
     """Another supervisor owns the data folder."""
@@ -47,11 +50,13 @@ class Child:
 
     Attributes:
         death_signal: what the kernel sends it when the supervisor dies.
+        niceness: how much it gives way to the others.
     """
 
     name: str
     command: Sequence[str]
     death_signal: signal.Signals = signal.SIGKILL
+    niceness: int = 0
 
 
 @contextmanager
@@ -114,7 +119,7 @@ async def _keep(child: Child) -> None:
             *child.command,
             stdin=asyncio.subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C reaches the supervisor alone, which then stops the others in order
-            preexec_fn=_die_with(os.getpid(), child.death_signal),
+            preexec_fn=_prelude(child, os.getpid()),
         )
         try:
             code = await process.wait()
@@ -140,26 +145,26 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _die_with(parent: int, death_signal: signal.Signals) -> Callable[[], None] | None:
-    """What a child does before it becomes its program: ask the kernel to end it with its parent."""
-    if sys.platform != "linux":
-        return None
-    libc = ctypes.CDLL(None, use_errno=True)
+def _prelude(child: Child, parent: int) -> Callable[[], None]:
+    """What a child does before it becomes its program: give way, and ask the kernel to end it with its parent."""
+    libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
     set_parent_death_signal = 1
 
-    def ask() -> None:
-        libc.prctl(set_parent_death_signal, death_signal)
-        if os.getppid() != parent:  # it died before we asked
-            os.kill(os.getpid(), death_signal)
+    def prepare() -> None:
+        os.nice(child.niceness)
+        if libc is not None:
+            libc.prctl(set_parent_death_signal, child.death_signal)
+            if os.getppid() != parent:  # it died before we asked
+                os.kill(os.getpid(), child.death_signal)
 
-    return ask
+    return prepare
 
 
 def gateway_children(settings: Settings, pools: dict[str, int]) -> list[Child]:
     """The HTTP process and every pool's workers."""
     python = (sys.executable, "-m", "gateway")
     workers = [
-        Child(f"worker {pool}#{number}", (*python, "work", "--pool", pool))
+        Child(f"worker {pool}#{number}", (*python, "work", "--pool", pool), niceness=_WORKERS_GIVE_WAY)
         for pool, count in pools.items()
         for number in range(count)
     ]
