@@ -102,6 +102,11 @@ def http_error(request: HttpRequest, error: HTTPException) -> Response[dict[str,
     return _render(request, Shape(error.status_code, kind, f"http_{error.status_code}"), message, None)
 
 
+def nested_too_deeply(request: HttpRequest, _: RecursionError) -> Response[dict[str, Any]]:
+    """Render the refusal of JSON that no decoder can follow."""
+    return _render(request, Shape(400, _INVALID, "http_400"), "The body is nested too deeply.", None)
+
+
 def unforeseen(request: HttpRequest, error: Exception) -> Response[dict[str, Any]]:
     """A fault of ours: logged, and told apart by nothing but the request's id."""
     logger.error("unforeseen error on %s", request.scope["path"], exc_info=error)
@@ -112,6 +117,7 @@ HANDLERS: dict[type[Exception] | int, Any] = {
     **dict.fromkeys(SHAPES, known_error),
     ValidationException: invalid_body,
     HTTPException: http_error,
+    RecursionError: nested_too_deeply,
     Exception: unforeseen,
 }
 

@@ -15,10 +15,10 @@ from gateway.settings import Settings
 
 
 class PortTakenError(RuntimeError):
-    """Somebody else listens on the port."""
+    """Somebody else listens on the port, or the address is not this machine's."""
 
-    def __init__(self, host: str, port: int) -> None:
-        super().__init__(f"Port {port} of {host} is taken. Choose another with --port or MAQUETTE_PORT.")
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(f"Cannot listen on port {port} of {host}: {reason}. Choose others with --port and --host.")
 
 
 async def run_everything(settings: Settings, *, demo: bool, once: bool) -> int:
@@ -50,4 +50,4 @@ def _require_free_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise PortTakenError(host, port) from error
+            raise PortTakenError(host, port, error.strerror or str(error)) from error

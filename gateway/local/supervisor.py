@@ -44,6 +44,15 @@ class AlreadyRunningError(RuntimeError):
         )
 
 
+class DataFolderError(RuntimeError):
+    """The data folder can't be written to."""
+
+    def __init__(self, folder: Path, error: OSError) -> None:
+        super().__init__(
+            f"The data folder {folder} can't be used: {error.strerror}. Choose another: MAQUETTE_DATA_DIR."
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Child:
     """A process to keep alive.
@@ -65,9 +74,14 @@ def sole_owner(folder: Path) -> Iterator[None]:
 
     Raises:
         AlreadyRunningError: somebody else owns it.
+        DataFolderError: it can't be made or written to.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "up.lock").open("w") as lock:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        opened = (folder / "up.lock").open("w")
+    except OSError as error:
+        raise DataFolderError(folder, error) from error
+    with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

@@ -143,7 +143,9 @@ async def test_a_bad_field_is_named_and_nothing_is_charged(http, rooms, workers,
     assert (balance.used_gpu_ms, balance.held_gpu_ms) == (0, 0)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"a"', b"null", b"\xff\xfe", b'{"prompt": "a", "prompt": 1}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'"a"', b"null", b"\xff\xfe", b'{"prompt": "a", "prompt": 1}', b"[" * 100_000]
+)
 async def test_what_is_not_a_json_object_is_refused(http, content):
     response = await http.post(PATH, content=content, headers={"Content-Type": "application/json"})
 

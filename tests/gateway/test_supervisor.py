@@ -12,7 +12,14 @@ import pytest
 
 from gateway.local import embedded_valkey
 from gateway.local.embedded_valkey import EmbeddedServerError
-from gateway.local.supervisor import AlreadyRunningError, Child, embedded_server, kept_alive, sole_owner
+from gateway.local.supervisor import (
+    AlreadyRunningError,
+    Child,
+    DataFolderError,
+    embedded_server,
+    kept_alive,
+    sole_owner,
+)
 from gateway.settings import Settings
 
 APPEND_PID = (
@@ -57,6 +64,13 @@ def test_a_data_folder_has_one_owner(tmp_path):
     with sole_owner(tmp_path), pytest.raises(AlreadyRunningError), sole_owner(tmp_path):
         pass
     with sole_owner(tmp_path):
+        pass
+
+
+def test_a_data_folder_that_is_a_file_is_said(tmp_path):
+    (tmp_path / "data").write_text("")
+
+    with pytest.raises(DataFolderError, match="File exists"), sole_owner(tmp_path / "data"):
         pass
 
 
