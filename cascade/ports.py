@@ -178,12 +178,12 @@ class ArtifactStore(Protocol):
         """The bytes.
 
         Raises:
-            ArtifactMissingError: there is none.
+            ArtifactMissingError: there is none, or what is there is not what was stored.
         """
         ...
 
     async def has(self, artifact_id: ArtifactId) -> bool:
-        """Whether there is one."""
+        """Whether there is one, and whole."""
         ...
 
     def owned_by(self, artifact_id: ArtifactId, tenant: TenantId) -> bool:

@@ -6,6 +6,7 @@ from litestar import Litestar
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
 
 from gateway.http.errors import HANDLERS, HttpRequest
 from gateway.http.metrics import Metrics
@@ -14,7 +15,7 @@ from gateway.http.request_ids import RequestIds
 from gateway.http.routes.health import healthz, metrics_page, readyz
 from gateway.http.routes.images import create_generation, image_content
 from gateway.http.routes.models import get_model, list_models
-from gateway.http.routes.page import page, static_files
+from gateway.http.routes.page import page, static_file
 from gateway.rooms import Rooms
 
 _MOST_BODY_BYTES = 1_000_000
@@ -43,7 +44,7 @@ def create_app(rooms: Rooms, public_url: str | None = None) -> Litestar:
             readyz,
             metrics_page,
             page,
-            static_files,
+            static_file,
         ],
         dependencies={
             "rooms": Provide(provide_rooms, sync_to_thread=False),
@@ -53,7 +54,7 @@ def create_app(rooms: Rooms, public_url: str | None = None) -> Litestar:
         exception_handlers=HANDLERS,
         state=State({"metrics": metrics}),
         middleware=[RequestIds()],
-        openapi_config=OpenAPIConfig(title="Maquette", version="0.1.0", render_plugins=[]),
+        openapi_config=OpenAPIConfig(title="Maquette", version="0.1.0", render_plugins=[JsonRenderPlugin()]),
         request_max_body_size=_MOST_BODY_BYTES,
         logging_config=None,
     )

@@ -77,11 +77,17 @@ async def generate(rooms: Rooms, ask: Ask) -> Answer:
             return Answer(job, held_gpu_ms=0, charged_gpu_ms=0)
         async with _flight(rooms, ask, job) as leader:
             if leader == job.id:
-                return await _draw(rooms, ask, job)
+                return await _lead(rooms, ask, job)
         with ask.timings.measure("wait"):
             followed = await _follow(rooms, leader)
         if followed is not None:
             return Answer(replace(job, pictures=followed), held_gpu_ms=0, charged_gpu_ms=0)
+
+
+async def _lead(rooms: Rooms, ask: Ask, job: Job) -> Answer:
+    """Draw, unless the flight before ours landed between our look into the cache and our take-off."""
+    job = await _with_cached(rooms, ask, job)
+    return await _draw(rooms, ask, job) if job.open else Answer(job, held_gpu_ms=0, charged_gpu_ms=0)
 
 
 async def _draw(rooms: Rooms, ask: Ask, job: Job) -> Answer:
@@ -157,14 +163,14 @@ async def _flight(rooms: Rooms, ask: Ask, job: Job) -> AsyncIterator[JobId]:
 
 async def _follow(rooms: Rooms, leader: JobId) -> tuple[Picture, ...] | None:
     """The pictures of the flight's leader once drawn; `None` when they must be asked for again."""
+    clock = asyncio.get_running_loop().time
+    give_up = clock() + rooms.limits.sync_seconds
     job = await rooms.queue.wait_until_closed(leader, rooms.limits.sync_seconds)
-    if job is None:  # not queued yet, or refused
-        await asyncio.sleep(_RETRY_SECONDS)
-        return None
-    if job.open:
-        raise DeadlineExceededError(rooms.limits.sync_seconds)
-    if all(picture.accepted for picture in job.pictures):
+    if job is not None and all(picture.accepted for picture in job.pictures):
         return tuple(as_cached(picture) for picture in job.pictures)
+    if job is not None and job.open and clock() >= give_up:
+        raise DeadlineExceededError(rooms.limits.sync_seconds)
+    await asyncio.sleep(_RETRY_SECONDS)  # not queued yet, queued only just now, refused, or failed
     return None
 
 

@@ -45,7 +45,7 @@ class ObstoreArtifacts(ArtifactStore):
     @override
     async def put(self, tenant: TenantId, content: bytes) -> ArtifactId:
         owner = self._owner(tenant)
-        digest = self._keyed(f"art:{tenant}:{hashlib.sha256(content).hexdigest()}")[:32]
+        digest = self._digest(owner, content)
         with _as_store_errors():
             await self._store.put_async(_path(owner, digest), content)
         return ArtifactId(f"img_{owner}_{digest}")
@@ -57,16 +57,15 @@ class ObstoreArtifacts(ArtifactStore):
             raise _missing()
         with _as_store_errors():
             found = await self._store.get_async(_path(match[1], match[2]))
-            return bytes(await found.bytes_async())
+            content = bytes(await found.bytes_async())
+        if not hmac.compare_digest(match[2], self._digest(match[1], content)):
+            raise _missing()  # something wrote over it
+        return content
 
     @override
     async def has(self, artifact_id: ArtifactId) -> bool:
-        match = _ID.fullmatch(artifact_id)
-        if match is None:
-            return False
         try:
-            with _as_store_errors():
-                await self._store.head_async(_path(match[1], match[2]))
+            await self.get(artifact_id)
         except ArtifactMissingError:
             return False
         return True
@@ -78,6 +77,9 @@ class ObstoreArtifacts(ArtifactStore):
 
     def _owner(self, tenant: TenantId) -> str:
         return self._keyed(f"owner:{tenant}")[:12]
+
+    def _digest(self, owner: str, content: bytes) -> str:
+        return self._keyed(f"art:{owner}:{hashlib.sha256(content).hexdigest()}")[:32]
 
     def _keyed(self, message: str) -> str:
         return hmac.new(self._secret, message.encode(), hashlib.sha256).hexdigest()

@@ -82,8 +82,10 @@ def invalid_body(request: HttpRequest, error: ValidationException) -> Response[d
     """Render what is wrong with a body or a query, naming the first field at fault."""
     faults = error.extra if isinstance(error.extra, list) else []
     fault = faults[0] if faults and isinstance(faults[0], dict) else {}
-    param = fault.get("key") or None
-    message = fault.get("message") or "The request is not valid."
+    param = {"data": None, "picture_format": "format"}.get(fault.get("key", ""), fault.get("key")) or None
+    message = str(fault.get("message") or "").removeprefix("Value error, ")
+    if param is None:
+        message = "Send a JSON object with at least a prompt."
     text = f"{param}: {message}" if param else message
     return _render(request, Shape(400, _INVALID, "invalid_value"), text, param)
 

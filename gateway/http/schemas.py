@@ -17,7 +17,7 @@ from tenants.types import Tenant
 MOST_PROMPT = 32_000
 """Characters, as OpenAI has it."""
 
-_SIZE = re.compile(r"(\d{1,5})x(\d{1,5})")
+_SIZE = re.compile(r"([0-9]{1,5})x([0-9]{1,5})")
 _ROUTES = {
     "preview": "preview", "low": "preview",
     "auto": "auto", "medium": "auto", "standard": "auto",

@@ -37,7 +37,7 @@ async def run_everything(settings: Settings, *, demo: bool, once: bool) -> int:
         async with embedded_server(settings), kept_alive(gateway_children(settings, pools)):
             from gateway.local.welcome import welcome
 
-            welcomed = await welcome(settings, stop, demo=demo)
+            welcomed = await welcome(settings, stop, demo=demo, once=once)
             if once or not welcomed:
                 return 0 if welcomed else 1
             await stop.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import Coroutine
 from typing import Any
 
@@ -18,7 +19,7 @@ from gateway.settings import Settings
 _READY_SECONDS = 60.0
 
 
-async def welcome(settings: Settings, stop: asyncio.Event, *, demo: bool) -> bool:
+async def welcome(settings: Settings, stop: asyncio.Event, *, demo: bool, once: bool) -> bool:
     """Greet whoever started the gateway. Returns whether every pool is served and the demo, if asked for, went well."""
     console = Console()
     url = f"http://{settings.host}:{settings.port}"
@@ -32,7 +33,7 @@ async def welcome(settings: Settings, stop: asyncio.Event, *, demo: bool) -> boo
         _say_where(console, settings, url, key)
         if demo and not await _unless(stop, run_demo(client, console, settings.data_dir)):
             return False
-    console.print("Serving. Ctrl-C stops everything.")
+    console.print("That was the demo." if once else "Serving. Ctrl-C stops everything.")
     return True
 
 
@@ -54,4 +55,4 @@ def _say_where(console: Console, settings: Settings, url: str, key: str) -> None
     console.print(f"\n[bold]Maquette is up.[/] Page: [link={url}/#key={key}]{url}/#key={key}[/link]", soft_wrap=True)
     console.print(f"API: {url}/v1   metrics: {url}/metrics   ready: {url}/readyz")
     console.print(f"The demo tenant's key lies in {demo_key_file(settings.data_dir)}. Draw something:")
-    console.print('  maquette generate "a large red circle on a white background" --seed 1\n', highlight=False)
+    console.print(f'  {sys.argv[0]} generate "a large red circle on a white background" --seed 1\n', highlight=False)

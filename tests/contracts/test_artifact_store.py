@@ -41,6 +41,18 @@ async def test_it_is_known_what_is_there(artifacts):
     assert not await artifacts.has(ArtifactId("../../etc/passwd"))
 
 
+async def test_what_was_written_over_is_missing(folder):
+    artifacts = open_folder(folder, SECRET)
+    artifact = await artifacts.put(ACME, PICTURE)
+    [path] = folder.rglob("*.png")
+    path.write_bytes(b"rubbish")
+
+    assert not await artifacts.has(artifact)
+    with pytest.raises(ArtifactMissingError):
+        await artifacts.get(artifact)
+    assert await artifacts.get(await artifacts.put(ACME, PICTURE)) == PICTURE
+
+
 async def test_the_id_is_the_same_for_the_same_tenant_and_bytes_only(artifacts):
     first = await artifacts.put(ACME, PICTURE)
 

@@ -111,6 +111,41 @@ async def test_identical_requests_in_flight_are_drawn_and_paid_once(rooms, worke
     assert sum(answer.charged_gpu_ms > 0 for answer in answers) == 1
 
 
+class JustQueued:
+    """A queue that did not know the job when asked to wait for it, and finds it open a moment later."""
+
+    def __init__(self, job):
+        self.job = job
+
+    async def wait_until_closed(self, job_id, seconds):
+        return self.job
+
+
+async def test_a_follower_whose_leader_was_queued_only_just_now_asks_again(rooms, acme):
+    asked = ask(acme)
+    job = flow._new_job(rooms, asked, flow.plan_for(rooms.catalogue, "both", "auto", asked.request))
+
+    assert await flow._follow(_replaced(rooms, queue=JustQueued(job)), job.id) is None
+
+
+async def test_five_flights_of_twelve_are_paid_five_times(rooms, workers, acme):
+    answers = await asyncio.gather(*(flow.generate(rooms, ask(acme, seed=number % 5)) for number in range(60)))
+
+    assert sum(answer.charged_gpu_ms > 0 for answer in answers) == 5
+
+
+async def test_a_flight_that_lands_before_another_takes_off_is_not_drawn_again(rooms, workers, painters, acme):
+    """A second request has looked into the cache before the first was drawn, and leads after it has landed."""
+    second = ask(acme)
+    job = flow._new_job(rooms, second, flow.plan_for(rooms.catalogue, "both", "auto", second.request))
+    first = await flow.generate(rooms, ask(acme))
+
+    answer = await flow._lead(rooms, second, job)
+
+    assert (first.charged_gpu_ms > 0, answer.charged_gpu_ms) == (True, 0)
+    assert painters["light"].drawn[("a red circle", 7)] == 1
+
+
 async def test_a_cached_attempt_whose_picture_is_gone_is_drawn_again(rooms, workers, painters, acme, tmp_path):
     await flow.generate(rooms, ask(acme))
     for path in tmp_path.rglob("*.png"):

@@ -112,6 +112,7 @@ BAD_BODIES = [
     ({"prompt": "a circle", "size": "64"}, "size"),
     ({"prompt": "a circle", "size": "65x64"}, "size"),
     ({"prompt": "a circle", "size": "0x64"}, "size"),
+    ({"prompt": "a circle", "size": "٦٤x٦٤"}, "size"),
     ({"prompt": "a circle", "size": "4096x4096"}, "size"),
     ({"prompt": "a circle", "seed": -1}, "seed"),
     ({"prompt": "a circle", "seed": 2**32}, "seed"),
@@ -276,6 +277,16 @@ async def test_the_page_loads_only_from_here(http):
     for path in ("/static/page.js", "/static/page.css", "/static/mark.svg"):
         assert path in page.text
         assert (await http.get(path)).status_code == 200
+
+
+async def test_only_the_pages_own_files_are_static(http):
+    for path in ("/static/%00", "/static/..%2Findex.html", "/static/nothing.js"):
+        assert (await http.get(path)).status_code == 404
+
+
+async def test_the_schema_loads_nothing_from_elsewhere(http):
+    assert (await http.get("/schema/openapi.json")).json()["info"]["title"] == "Maquette"
+    assert "cdn" not in (await http.get("/schema")).text
 
 
 def test_every_error_of_the_rooms_has_a_shape():
