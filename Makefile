@@ -9,7 +9,7 @@ VENV := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test check format core everything debian clean
+.PHONY: help run test check format core everything debian apt clean
 
 help:
 	@sed -n 's/^# //p' Makefile
