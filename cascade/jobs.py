@@ -134,7 +134,6 @@ class Job:
         hold_gpu_ms: what is set aside for it; the charge never exceeds this.
         quoted_gpu_ms: the predicted price of the longest path.
         deadline_ms: Unix milliseconds; orders the queue.
-        cacheable: whether its attempts may be kept for the tenant.
     """
 
     id: JobId
@@ -145,7 +144,6 @@ class Job:
     quoted_gpu_ms: int
     created_ms: int
     deadline_ms: int
-    cacheable: bool
     pictures: tuple[Picture, ...]
 
     @property

@@ -38,7 +38,9 @@ async def open_rooms(settings: Settings) -> AsyncIterator[Rooms]:
             yield Rooms(
                 catalogue=catalogue,
                 queue=queue,
-                attempts=RedisAttemptCache(client, keep_seconds=settings.cache_seconds),
+                attempts=RedisAttemptCache(
+                    client, keep_seconds=settings.cache_seconds, flight_seconds=settings.sync_seconds
+                ),
                 artifacts=open_folder(settings.data_dir / "artifacts", secret),
                 directory=RedisDirectory(client),
                 quota=RedisQuota(client),

@@ -194,7 +194,6 @@ def _new_job(rooms: Rooms, ask: Ask, plan: CascadePlan) -> Job:
         quoted_gpu_ms=0,
         created_ms=now,
         deadline_ms=now,
-        cacheable=ask.write_cache,
         pictures=pictures,
     )
     return _priced(job, pictures)

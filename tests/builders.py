@@ -46,7 +46,6 @@ def a_job(name="job_1", *, n=1, plan=None, pictures=None, deadline_ms=1_000, ten
         quoted_gpu_ms=n * plan.predicted_gpu_ms(),
         created_ms=0,
         deadline_ms=deadline_ms,
-        cacheable=True,
         pictures=pictures or tuple(Picture(index, request.seed_of(index)) for index in range(n)),
     )
 

@@ -17,17 +17,19 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 
-_MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-_STATIC = {path.name: (path.read_bytes(), _MEDIA_TYPES[path.suffix]) for path in (_FOLDER / "static").iterdir()}
+_STATIC = {"page.js": "text/javascript", "page.css": "text/css", "mark.svg": "image/svg+xml"}
 
 
 @get("/static/{name:str}", include_in_schema=False, media_type="text/plain")
 async def static_file(name: FromPath[str]) -> Response[bytes]:
-    """One of the page's files. A look-up by name: no path of a caller's reaches the disk."""
+    """One of the page's files. A look-up by name: no path of a caller's reaches the disk.
+
+    Raises:
+        NotFoundError: the page has no such file.
+    """
     if name not in _STATIC:
         raise NotFoundError("file")
-    content, media_type = _STATIC[name]
-    return Response(content, media_type=media_type, headers=_HEADERS)
+    return Response((_FOLDER / "static" / name).read_bytes(), media_type=_STATIC[name], headers=_HEADERS)
 
 
 @get("/", include_in_schema=False, media_type="text/html")
