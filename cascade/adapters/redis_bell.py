@@ -31,6 +31,7 @@ class Bell:
     def __init__(self, client: Redis, *channels: str) -> None:
         self._client = client
         self._channels = channels
+        self._lost = False
         self._waiting: defaultdict[tuple[str, str], set[asyncio.Event]] = defaultdict(set)
 
     @contextmanager
@@ -52,14 +53,18 @@ class Bell:
             try:
                 await self._subscription()
             except (RedisError, OSError) as error:
-                _log.warning("The subscription to %s broke (%s); subscribing anew.", self._channels, error)
+                if not self._lost:  # once per outage, and no words of redis-py's: they quote addresses
+                    _log.warning("The subscription to %s broke (%s).", self._channels, type(error).__name__)
+                self._lost = True
                 await asyncio.sleep(RECONNECT_SECONDS)
 
     async def _subscription(self) -> None:
         async with self._client.pubsub() as pubsub:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await pubsub.subscribe(*self._channels)
-            asked = False
+            if self._lost:
+                _log.info("Subscribed to %s again.", self._channels)
+            self._lost = asked = False
             while True:
                 message = await pubsub.get_message(timeout=SILENCE_SECONDS)
                 if message is not None:

@@ -22,13 +22,22 @@ def open_client(url: str, *, connections: int = CONNECTIONS) -> Redis:
     There is no socket timeout, on purpose: with one, redis-py sends through `asyncio.wait_for`, which in Python 3.11
     loses a cancellation that arrives as the sending ends (python/cpython#86296), and the cancelled task runs on. The
     seams of both rooms bound every call with `asyncio.timeout` instead.
+
+    Raises:
+        ValueError: the URL cannot be read; the message does not repeat it.
     """
-    pool = BlockingConnectionPool.from_url(
-        url,
-        max_connections=connections,
-        timeout=CONNECT_SECONDS,
-        socket_connect_timeout=CONNECT_SECONDS,
-        retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
-    )
+    try:
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=connections,
+            timeout=CONNECT_SECONDS,
+            socket_connect_timeout=CONNECT_SECONDS,
+            retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
+        )
+    except ValueError:  # its words quote pieces of the password
+        raise ValueError(
+            "The server's URL can't be read: write redis://…, rediss://… or unix://…, and %XX for special characters "
+            "in its password."
+        ) from None
     pool.connection_kwargs.update(socket_timeout=None, decode_responses=True)  # whatever the URL says
     return Redis.from_pool(pool)
