@@ -6,8 +6,9 @@ business.
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 from cascade.errors import ModelFilesError
 
 _REMEDY = "Copy the whole folder again."
+_WEIGHT_FILES = frozenset({".safetensors", ".onnx"})
+_CHUNK_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,32 @@ class ModelFolder:
         if not isinstance(values, dict):
             raise self.broken(name, "is not a JSON object")
         return Settings(self, name, values)
+
+    def digest(self) -> str:
+        """What the folder's card states as `digest`: the sha256, in hex, over all weights.
+
+        Of every safetensors and ONNX file the relative name, then the bytes, in the order of their paths.
+
+        Raises:
+            ModelFilesError: a file cannot be read.
+        """
+        total = hashlib.sha256()
+        for path in sorted(self.path.rglob("*")):
+            if path.suffix in _WEIGHT_FILES:
+                name = path.relative_to(self.path).as_posix()
+                total.update(name.encode())
+                for chunk in self._chunks(name):
+                    total.update(chunk)
+        return total.hexdigest()
+
+    def _chunks(self, name: str) -> Iterator[bytes]:
+        """A file's bytes, some at a time: a transformer can be larger than the memory."""
+        try:
+            with self.file(name).open("rb") as stream:
+                while chunk := stream.read(_CHUNK_BYTES):
+                    yield chunk
+        except OSError as error:
+            raise self.broken(name, "cannot be read") from error
 
     def check_weights(self, stem: str) -> None:
         """Check safetensors weights, in one file or several, without reading the tensors.

@@ -8,11 +8,24 @@ from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.console import AsJson, console, print_json, show
+from gateway.cli.console import AsJson, console, log_nothing, print_json, show
 
 tenants = typer.Typer(help="Tenants.", no_args_is_help=True)
 keys = typer.Typer(help="API keys.", no_args_is_help=True)
 quota = typer.Typer(help="Budgets in GPU-milliseconds.", no_args_is_help=True)
+
+
+class NoServerError(RuntimeError):
+    """Nothing answers where tenants are kept."""
+
+    def __init__(self, *, embedded: bool) -> None:
+        where, remedy = (
+            ("No server runs in this data folder.", "Start `maquette up`, or name another folder: MAQUETTE_DATA_DIR.")
+            if embedded
+            else ("The server of MAQUETTE_REDIS_URL does not answer.", "Start it, or correct the URL.")
+        )
+        super().__init__(f"{where} {remedy} `maquette doctor` says more.")
+
 
 TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
 
@@ -103,11 +116,19 @@ def grant_quota(
 
 
 def _run(action: Callable[[Any], Awaitable[Any]]) -> Any:
+    from cascade.errors import StoreUnavailableError
     from gateway.compose import open_rooms
     from gateway.settings import Settings
+    from tenants.errors import BudgetStoreUnavailableError
+
+    settings = Settings()
 
     async def act() -> Any:
-        async with open_rooms(Settings()) as rooms:
+        async with open_rooms(settings) as rooms:
             return await action(rooms)
 
-    return asyncio.run(act())
+    log_nothing()
+    try:
+        return asyncio.run(act())
+    except (StoreUnavailableError, BudgetStoreUnavailableError) as error:
+        raise NoServerError(embedded=settings.redis_url is None) from error

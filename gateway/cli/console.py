@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 console = Console()
@@ -41,8 +42,13 @@ def fail(message: str, *, as_json: bool = False) -> NoReturn:
     if as_json:
         print_json({"error": message})
     else:
-        errors.print(f"[bold red]error:[/] {message}", highlight=False, markup=True)
+        errors.print(f"[bold red]error:[/] {escape(message)}", highlight=False, markup=True)
     raise SystemExit(2)
+
+
+def log_nothing() -> None:
+    """Keep log lines off the terminal: a command that is soon over says itself what went wrong."""
+    logging.getLogger().addHandler(logging.NullHandler())
 
 
 def log_to_stderr(name: str) -> None:

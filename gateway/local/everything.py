@@ -6,10 +6,11 @@ The children start first; what this process needs to greet people is imported wh
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-import socket
 
 from gateway.catalogue_file import load_configured
+from gateway.local.ports import fault_of_binding
 from gateway.local.supervisor import embedded_server, gateway_children, kept_alive, sole_owner
 from gateway.settings import Settings
 
@@ -45,9 +46,8 @@ async def run_everything(settings: Settings, *, demo: bool, once: bool) -> int:
 
 
 def _require_free_port(host: str, port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise PortTakenError(host, port, error.strerror or str(error)) from error
+    fault = fault_of_binding(host, port)
+    if fault is None:
+        raise PortTakenError(host, port, "the host has no address")
+    if fault:
+        raise PortTakenError(host, port, os.strerror(fault))
