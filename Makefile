@@ -51,6 +51,8 @@ debian:
 	@missing=""; \
 	command -v redis-server >/dev/null || missing="$$missing redis-server"; \
 	command -v chromium >/dev/null || missing="$$missing chromium fonts-dejavu-core"; \
+	command -v node >/dev/null || missing="$$missing nodejs"; \
+	command -v npm >/dev/null || missing="$$missing npm"; \
 	[ -z "$$missing" ] || $(MAKE) --no-print-directory apt PACKAGES="$$missing"
 
 apt:
