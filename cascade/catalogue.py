@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from cascade.licences import Use, refusal, remark
 from cascade.plans import DiscriminatorName, ModelName, PoolName, VariantName
 from cascade.pricing import DurationProfile
 
@@ -46,7 +47,8 @@ class Variant:
         negative_prompt: whether it honours one.
         vocabulary: the words it knows; empty for a model of open vocabulary.
         most_words: how many of them, commas included, it reads of a prompt.
-        license: SPDX identifier.
+        license: SPDX identifier or a hub's tag; empty when none is known.
+        license_override: why it may be used although its licence forbids it; empty when it need not.
     """
 
     name: VariantName
@@ -62,6 +64,7 @@ class Variant:
     vocabulary: frozenset[str] = frozenset()
     most_words: int = 512
     license: str = ""
+    license_override: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +93,21 @@ class DiscriminatorEntry:
     """A discriminator by name.
 
     Attributes:
-        clip: folder of the CLIP it stands on.
-        head: folder of its head and calibration.
+        kind: which judge it is.
+        folders: what it is made of, by the part each plays: `clip`, `head`, `calibration`.
         milliseconds: predicted time of judging one picture.
-        score_quantiles: of the calibration data, ascending.
+        score_quantiles: of the calibration data, ascending; empty when it is not calibrated.
+        license: tags of its parts, joined by commas; empty when none is known.
+        license_override: why it may be used although its licence forbids it; empty when it need not.
     """
 
     name: DiscriminatorName
-    clip: Path
-    head: Path
+    kind: str
+    folders: Mapping[str, Path]
     milliseconds: float
     score_quantiles: tuple[float, ...]
+    license: str = ""
+    license_override: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +142,7 @@ class Catalogue:
     """Everything that can be asked for. Checked when made.
 
     Raises:
-        ValueError: something refers to a name that is not declared, or a route has no rung.
+        ValueError: something refers to a name that is not declared, a route has no rung, or a licence forbids the use.
     """
 
     variants: Mapping[VariantName, Variant]
@@ -143,10 +150,12 @@ class Catalogue:
     discriminators: Mapping[DiscriminatorName, DiscriminatorEntry]
     models: Mapping[ModelName, Model]
     default_model: ModelName
+    use: Use = Use.COMMERCIAL
 
     def __post_init__(self) -> None:
         for name in ("variants", "pools", "discriminators", "models"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        self._check_licences()
         if self.default_model not in self.models:
             raise ValueError(f"default model {self.default_model} is not among the models")
         for pool in self.pools.values():
@@ -157,6 +166,24 @@ class Catalogue:
                 raise ValueError(f"model {model.name} has no route")
             for quality, steps in model.routes.items():
                 self._check_route(f"model {model.name}, route {quality}", steps)
+
+    @property
+    def licence_remarks(self) -> tuple[str, ...]:
+        """A sentence for every licence that is overridden, conditional or not known."""
+        remarks = (remark(owner, tag, self.use, override) for owner, tag, override in self._licences())
+        return tuple(said for said in remarks if said is not None)
+
+    def _check_licences(self) -> None:
+        for owner, tag, override in self._licences():
+            refused = refusal(owner, tag, self.use, override)
+            if refused is not None:
+                raise ValueError(refused)
+
+    def _licences(self) -> list[tuple[str, str, str]]:
+        """(owner, tag, override) of all that has a licence."""
+        variants = [(f"variant {each.name}", each.license, each.license_override) for each in self.variants.values()]
+        judges = self.discriminators.values()
+        return variants + [(f"discriminator {each.name}", each.license, each.license_override) for each in judges]
 
     def _check_route(self, where: str, steps: tuple[Step, ...]) -> None:
         if not steps:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 from tokenizers import Tokenizer
+from typing_extensions import override
 
 from cascade.errors import DiscriminatorError
 from cascade.model_folder import ModelFolder, Settings
+from discriminators.embeddings import Embeddings
 from discriminators.networks import Network
+from discriminators.pictures import decode
 
 REMEMBERED = 256
 """Prompts whose embeddings are kept: all pictures of a request, and its stages, share one."""
@@ -21,14 +23,15 @@ REMEMBERED = 256
 _CHANNELS = 3
 
 
-class ClipEmbeddings:
-    """Both towers of one CLIP."""
+class ClipEmbeddings(Embeddings):
+    """Both towers of one CLIP, without torch."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         """Load the towers.
 
         Args:
-            folder: an open_clip folder with `onnx/` graphs and `maquette.json`.
+            folder: an open_clip folder with `onnx/` graphs and `maquette.json`, which gives `embedding_width` and, when
+                the image graph also gives pooled patches, `feature_width`.
             threads: CPU threads within one operator.
 
         Raises:
@@ -37,7 +40,10 @@ class ClipEmbeddings:
         files = ModelFolder(folder)
         ours = files.settings("maquette.json")
         self.digest = ours.text("digest")
-        """Of the weights: a head fits only the CLIP that it was trained on."""
+        self.width = ours.whole("embedding_width")
+        self.feature_width = ours.whole("feature_width", self.width)
+        if not 0 < self.width <= self.feature_width:
+            raise files.broken(ours.name, "must give embedding_width above 0 and feature_width no smaller")
         self._side = ours.whole("image_size")
         self._squash = _squashes(files.settings("open_clip_config.json").inner("preprocess_cfg"))
         self._mean = np.array(ours.numbers("mean"), np.float32)
@@ -47,32 +53,19 @@ class ClipEmbeddings:
         self._tokens = _load_tokenizer(files, "tokenizer.json", ours.whole("context_length"))
         self._image = Network(files, "onnx/image.onnx", frozenset({"pixels"}), threads)
         self._text = Network(files, "onnx/text.onnx", frozenset({"input_ids"}), threads)
-        self.text = lru_cache(maxsize=REMEMBERED)(self._embed_text)
+        self._image.require_output_width(self.feature_width)
+        self._text.require_output_width(self.width)
+        self._remembered = lru_cache(maxsize=REMEMBERED)(self._embed_text)
 
+    @override
     def image(self, content: bytes) -> NDArray[np.float32]:
-        """Embed an encoded picture of any size.
+        return self._image.run({"pixels": self._to_pixels(decode(content))})
 
-        Returns:
-            [1, D] float32 of length 1.
-
-        Raises:
-            DiscriminatorError: it is not a picture, or the network failed.
-        """
-        try:
-            picture = Image.open(io.BytesIO(content)).convert("RGB")
-        except (OSError, ValueError, Image.DecompressionBombError) as error:
-            raise DiscriminatorError("The artifact is not a picture that can be decoded.") from error
-        return self._image.run({"pixels": self._to_pixels(picture)})
+    @override
+    def text(self, prompt: str) -> NDArray[np.float32]:
+        return self._remembered(prompt)
 
     def _embed_text(self, prompt: str) -> NDArray[np.float32]:
-        """Embed a prompt, cut to the context length.
-
-        Returns:
-            [1, D] float32 of length 1.
-
-        Raises:
-            DiscriminatorError: it is not Unicode text, or the network failed.
-        """
         try:
             ids = self._tokens.encode(prompt).ids
         except TypeError as error:  # how tokenizers refuses lone surrogates

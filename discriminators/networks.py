@@ -62,9 +62,19 @@ class Network:
             self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         except LOAD_ERRORS as error:
             raise files.broken(name, "is not a graph that onnxruntime can load") from error
-        self._name = name
+        self._files, self._name = files, name
         if frozenset(node.name for node in self._session.get_inputs()) != inputs:
             raise files.broken(name, f"must take exactly {', '.join(sorted(inputs))}")
+
+    def require_output_width(self, width: int) -> None:
+        """Check that the graph has one output, [B, width].
+
+        Raises:
+            ModelFilesError: it has others, or leaves the width open.
+        """
+        shapes = [node.shape for node in self._session.get_outputs()]
+        if [shape[1:] for shape in shapes] != [[width]]:
+            raise self._files.broken(self._name, f"must give exactly one output, {width} wide as its manifest says")
 
     def run(self, inputs: Mapping[str, NDArray[np.float32] | NDArray[np.int64]]) -> NDArray[np.float32]:
         """The graph's output.

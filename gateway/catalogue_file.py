@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from cascade.calibration import threshold_for
 from cascade.catalogue import Catalogue, DiscriminatorEntry, Model, Pool, Sizes, Step, Variant
+from cascade.licences import Use
 from cascade.plans import DiscriminatorName, ModelName, PoolName, VariantName
 from cascade.pricing import DurationProfile
 from cascade.routing import QUALITIES
 from gateway import yaml_lines
+from gateway.catalogue_judges import DiscriminatorIn, to_entry
+from gateway.catalogue_parts import Licensed, MisfitError, Strict
+from gateway.model_cards import folder_licence, own_card
 from gateway.settings import BUNDLED_WEIGHTS, Settings
 
 _MARKERS = 2
@@ -28,11 +31,7 @@ class CatalogueError(ValueError):
     """The catalogue file can't be used; the message says where and why."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ProfileIn(_Strict):
+class ProfileIn(Strict):
     """Milliseconds on one of the pool's workers; `maquette`'s `bench/backends.py` prints them."""
 
     text_ms: float = Field(ge=0)
@@ -42,7 +41,7 @@ class ProfileIn(_Strict):
     band: float = Field(default=2.0, ge=1, le=20)
 
 
-class VariantIn(_Strict):
+class VariantIn(Licensed):
     """A loadable model configuration."""
 
     backend: Literal["onnx", "diffusers"]
@@ -52,10 +51,9 @@ class VariantIn(_Strict):
     most_steps: int | None = Field(default=None, ge=1, le=1000)
     guidance: float | None = Field(default=None, ge=0, le=100)
     negative_prompt: bool = False
-    license: str = ""
 
 
-class PoolIn(_Strict):
+class PoolIn(Strict):
     """Identical workers of one variant."""
 
     variant: Name
@@ -66,16 +64,7 @@ class PoolIn(_Strict):
     device: str = Field(default="cpu", pattern=r"^(cpu|cuda(:\d+)?|mps)$")
 
 
-class DiscriminatorIn(_Strict):
-    """A CLIP and a head on it."""
-
-    kind: Literal["clip_head"]
-    clip: Path
-    head: Path
-    milliseconds: float = Field(ge=0)
-
-
-class StepIn(_Strict):
+class StepIn(Strict):
     """A rung of a route. A judged one has a fixed threshold or a target deferral rate on the calibration data."""
 
     variant: Name
@@ -91,17 +80,18 @@ class StepIn(_Strict):
         return self
 
 
-class ModelIn(_Strict):
+class ModelIn(Strict):
     """A public model name."""
 
     description: str = ""
     routes: dict[Literal["preview", "auto", "final"], list[StepIn]] = Field(min_length=1)
 
 
-class CatalogueIn(_Strict):
+class CatalogueIn(Strict):
     """The whole file."""
 
     version: Literal[1]
+    use: Use = Use.COMMERCIAL
     default_model: Name
     variants: dict[Name, VariantIn] = Field(min_length=1)
     pools: dict[Name, PoolIn] = Field(min_length=1)
@@ -126,41 +116,56 @@ def load(path: Path, variables: Mapping[str, str]) -> Catalogue:
     """
     try:
         document = yaml_lines.parse(path.read_text(), variables)
-        parsed = CatalogueIn.model_validate(document.content)
-        return _resolve(parsed, path.parent)
     except OSError as error:
         raise CatalogueError(f"{path.name}: cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        raise CatalogueError(f"{path.name}: {error}") from error
+    try:
+        return _resolve(CatalogueIn.model_validate(document.content), path.parent)
     except ValidationError as error:
         raise CatalogueError("\n".join(_explain(path, document, dict(fault)) for fault in error.errors())) from error
+    except MisfitError as error:
+        raise CatalogueError(_point(path, document, error.place, str(error))) from error
+    except OSError as error:
+        raise CatalogueError(f"{path.name}: a folder it names cannot be read ({error.strerror})") from error
     except ValueError as error:
         raise CatalogueError(f"{path.name}: {error}") from error
 
 
 def _explain(path: Path, document: yaml_lines.Document, fault: dict[str, Any]) -> str:
     place = tuple(part for part in fault["loc"] if part != "[key]")
+    if fault["type"].startswith("union_tag"):
+        place = (*place, "kind")
+    elif place[:1] == ("discriminators",):
+        place = (*place[:2], *place[3:])  # the third is the kind that pydantic chose, no key of the file
     message = "unknown key" if fault["type"] == "extra_forbidden" else fault["msg"]
+    return _point(path, document, place, message)
+
+
+def _point(path: Path, document: yaml_lines.Document, place: yaml_lines.Place, message: str) -> str:
     return f"{path.name}, line {document.line_of(place)}: {'.'.join(map(str, place))}: {message}"
 
 
 def _resolve(parsed: CatalogueIn, base: Path) -> Catalogue:
-    judges = {DiscriminatorName(n): _discriminator(n, d, base) for n, d in parsed.discriminators.items()}
+    judges = {DiscriminatorName(n): to_entry(n, d, base) for n, d in parsed.discriminators.items()}
     return Catalogue(
         variants={VariantName(n): _variant(n, v, base) for n, v in parsed.variants.items()},
         pools={PoolName(n): _pool(n, p) for n, p in parsed.pools.items()},
         discriminators=judges,
         models={ModelName(n): _model(n, m, judges) for n, m in parsed.models.items()},
         default_model=ModelName(parsed.default_model),
+        use=parsed.use,
     )
 
 
 def _variant(name: str, variant: VariantIn, base: Path) -> Variant:
     folder = (base / variant.folder).resolve()
-    card = _card(folder, "maquette.json") if (folder / "maquette.json").is_file() else {}
+    card = own_card(folder)
     if not (folder / "model_index.json").is_file():
-        raise ValueError(f"variant {name}: {variant.folder} is not a model folder (no model_index.json)")
+        raise MisfitError(("variants", name, "folder"), f"{folder.name} is not a model folder (no model_index.json)")
     steps = variant.steps or card.get("steps")
     if steps is None:
-        raise ValueError(f"variant {name}: say `steps`, its folder does not")
+        raise MisfitError(("variants", name), "say `steps`, its folder does not")
     return Variant(
         name=VariantName(name),
         backend=variant.backend,
@@ -174,7 +179,8 @@ def _variant(name: str, variant: VariantIn, base: Path) -> Variant:
         profile=DurationProfile(**variant.profile.model_dump()),
         vocabulary=frozenset(card.get("vocabulary", ())),
         most_words=card.get("max_sequence_length", 512) - _MARKERS,
-        license=variant.license or card.get("license", ""),
+        license=variant.license or folder_licence(folder),
+        license_override=variant.license_override,
     )
 
 
@@ -189,43 +195,41 @@ def _pool(name: str, pool: PoolIn) -> Pool:
     return Pool(name=PoolName(name), **fields)
 
 
-def _discriminator(name: str, entry: DiscriminatorIn, base: Path) -> DiscriminatorEntry:
-    clip, head = (base / entry.clip).resolve(), (base / entry.head).resolve()
-    if not (clip / "maquette.json").is_file():
-        raise ValueError(f"discriminator {name}: {entry.clip} is not a CLIP folder (no maquette.json)")
-    calibration = _card(head, "calibration.json")
-    quantiles = tuple(calibration.get("score_quantiles", ()))
-    return DiscriminatorEntry(DiscriminatorName(name), clip, head, entry.milliseconds, quantiles)
-
-
 def _model(name: str, model: ModelIn, judges: Mapping[DiscriminatorName, DiscriminatorEntry]) -> Model:
     declared: dict[str, list[StepIn]] = {str(quality): steps for quality, steps in model.routes.items()}
     ordered = [quality for quality in QUALITIES if quality in declared]
-    routes = {quality: tuple(_step(step, judges) for step in declared[quality]) for quality in ordered}
+    routes = {
+        quality: tuple(
+            _step(step, judges, ("models", name, "routes", quality, index))
+            for index, step in enumerate(declared[quality])
+        )
+        for quality in ordered
+    }
     return Model(ModelName(name), routes, model.description)
 
 
-def _step(step: StepIn, judges: Mapping[DiscriminatorName, DiscriminatorEntry]) -> Step:
+def _step(step: StepIn, judges: Mapping[DiscriminatorName, DiscriminatorEntry], place: yaml_lines.Place) -> Step:
     if step.discriminator is None:
         return Step(VariantName(step.variant), None, 0.0)
     judge = judges.get(DiscriminatorName(step.discriminator))
     if judge is None:
-        raise ValueError(f"{step.discriminator} is not among the discriminators")
+        raise MisfitError((*place, "discriminator"), f"{step.discriminator} is not among the discriminators")
+    return Step(VariantName(step.variant), judge.name, _threshold(step, judge, (*place, "deferral_rate")))
+
+
+def _threshold(step: StepIn, judge: DiscriminatorEntry, place: yaml_lines.Place) -> float:
     if step.deferral_rate is None:
-        return Step(VariantName(step.variant), judge.name, step.threshold or 0.0)
-    return Step(VariantName(step.variant), judge.name, threshold_for(step.deferral_rate, judge.score_quantiles))
-
-
-def _card(folder: Path, name: str) -> dict[str, Any]:
+        return step.threshold or 0.0
+    if not judge.score_quantiles:
+        raise MisfitError(
+            place,
+            f"needs a calibration.json with score_quantiles, and {judge.name} has none: give {judge.name} a "
+            "calibration, or this rung a threshold",
+        )
     try:
-        card = json.loads((folder / name).read_text())
-    except OSError as error:
-        raise ValueError(f"{folder.name}/{name} cannot be read ({error.strerror})") from error
+        return threshold_for(step.deferral_rate, judge.score_quantiles)
     except ValueError as error:
-        raise ValueError(f"{folder.name}/{name} is not JSON") from error
-    if not isinstance(card, dict):
-        raise ValueError(f"{folder.name}/{name} is not a JSON object")  # noqa: TRY004 - wrong content, not a wrong call
-    return card
+        raise MisfitError(place, f"{judge.name}: {error}") from error
 
 
 def _cheap_digest(folder: Path) -> str:

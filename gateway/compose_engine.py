@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
 from backends.diffusers_flux import DiffusersFlux
 from backends.onnx_flux import OnnxFlux
-from cascade.catalogue import Catalogue, Pool, Variant
+from cascade.catalogue import Catalogue, DiscriminatorEntry, Pool, Variant
 from cascade.plans import DiscriminatorName
-from cascade.ports import Backend
+from cascade.ports import Backend, Discriminator
+from discriminators.aesthetic import Aesthetic
 from discriminators.clip_head import ClipHead
+from discriminators.clip_score import ClipScore
+from discriminators.open_clip_score import OpenClipScore
+from discriminators.pickscore import PickScore
 from gateway.worker import Engine
+
+logger = logging.getLogger(__name__)
 
 
 def open_engine(catalogue: Catalogue, pool: Pool) -> Engine:
@@ -24,11 +34,18 @@ def open_engine(catalogue: Catalogue, pool: Pool) -> Engine:
         for step in steps
         if step.variant == pool.variant and step.discriminator is not None
     }
+    _log_overrides(catalogue.variants[pool.variant], *(catalogue.discriminators[name] for name in judges))
     return Engine(
         pool=pool,
         backend=_backend(catalogue.variants[pool.variant], pool),
         discriminators={name: _discriminator(catalogue, name, pool) for name in judges},
     )
+
+
+def _log_overrides(*loaded: Variant | DiscriminatorEntry) -> None:
+    for each in loaded:
+        if each.license_override:
+            logger.warning("%s (%s) is loaded under an override: %s", each.name, each.license, each.license_override)
 
 
 def _backend(variant: Variant, pool: Pool) -> Backend:
@@ -37,6 +54,19 @@ def _backend(variant: Variant, pool: Pool) -> Backend:
     return OnnxFlux(variant.folder, pool.threads)
 
 
-def _discriminator(catalogue: Catalogue, name: DiscriminatorName, pool: Pool) -> ClipHead:
+def _discriminator(catalogue: Catalogue, name: DiscriminatorName, pool: Pool) -> Discriminator:
     entry = catalogue.discriminators[name]
-    return ClipHead(entry.clip, entry.head, pool.threads)
+    return JUDGES[entry.kind](entry.folders, pool.threads, pool.device)
+
+
+Open = Callable[[Mapping[str, Path], int, str], Discriminator]
+"""(folders by part, CPU threads, torch device) to a loaded judge."""
+
+JUDGES: Mapping[str, Open] = {
+    "clip_head": lambda of, threads, device: ClipHead(of["clip"], of["head"], threads, device),
+    "clip_score": lambda of, threads, device: ClipScore(of["clip"], of.get("calibration"), threads, device),
+    "open_clip": lambda of, threads, device: OpenClipScore(of["clip"], of.get("calibration"), threads, device),
+    "pickscore": lambda of, threads, device: PickScore(of["clip"], of.get("calibration"), threads, device),
+    "aesthetic": lambda of, threads, device: Aesthetic(of["clip"], of["head"], of.get("calibration"), threads, device),
+}
+"""Which class judges for which `kind` of the catalogue."""

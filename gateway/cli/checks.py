@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.console import AsJson, print_json, show
+from gateway.cli.console import AsJson, errors, print_json, show
 
 config = typer.Typer(help="The catalogue.", no_args_is_help=True)
 
@@ -41,6 +41,8 @@ def check(
         for model in checked.models.values()
         for quality, steps in model.routes.items()
     ]
+    for remark in checked.licence_remarks:
+        errors.print(f"licence: {remark}", highlight=False, markup=False)
     show(rows, title=f"{settings.catalogue.name} is good", as_json=as_json)
 
 

@@ -29,7 +29,7 @@ def a_variant(name, **fields):
 def a_catalogue(**changes):
     light = a_variant("light", vocabulary=frozenset({"a", "red", "circle"}))
     heavy = a_variant("heavy", guidance=3.5, steps=20, negative_prompt=True)
-    clip = DiscriminatorEntry("clip", Path("clip"), Path("head"), milliseconds=7, score_quantiles=(0, 1))
+    clip = DiscriminatorEntry("clip", "clip_head", {}, milliseconds=7, score_quantiles=(0, 1))
     cascade = (Step("light", "clip", 0.5), Step("heavy", None, 0.0))
     models = {
         "shapes": Model("shapes", {"preview": cascade[:1], "auto": cascade, "final": cascade[1:]}),

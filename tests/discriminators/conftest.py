@@ -18,6 +18,14 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def patchy_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One whose picture features hold pooled patches."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tiny_clip.build_clip(tmp_path_factory.mktemp("patchy"), patches=True)
+
+
+@pytest.fixture(scope="session")
 def head(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

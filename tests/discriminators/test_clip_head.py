@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from cascade.errors import DiscriminatorError, ModelFilesError
 from cascade.jobs import Artifact
 from cascade.ports import Discriminator
+from discriminators.calibrated_head import Kind
 from discriminators.clip_embeddings import ClipEmbeddings
 from discriminators.clip_head import ClipHead
-from tests.discriminators.judging import picture, request
+from discriminators.training.fitting import Recipe, TruePictures
+from discriminators.training.head_folder import Names, write_head
+from discriminators.training.pairs import uniform
+from discriminators.training.trained import train
+from tests.discriminators.judging import picture
+from tests.discriminators.judging import request as drawing_of
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]  # the first one waits for the exporter
 
@@ -39,24 +48,71 @@ def change(path: Path, **values: object) -> None:
 
 
 async def test_the_same_picture_and_prompt_have_the_same_score(judge: Discriminator) -> None:
-    scores = {(await judge.score(request("a red circle"), picture(1, 64, 64))).value for _ in range(3)}
+    scores = {(await judge.score(drawing_of("a red circle"), picture(1, 64, 64))).value for _ in range(3)}
 
     assert len(scores) == 1
 
 
 async def test_picture_and_prompt_both_matter(judge: Discriminator) -> None:
-    one = await judge.score(request("a red circle"), picture(1, 64, 64))
-    another_picture = await judge.score(request("a red circle"), picture(2, 64, 64))
-    another_prompt = await judge.score(request("a blue square on the white"), picture(1, 64, 64))
+    one = await judge.score(drawing_of("a red circle"), picture(1, 64, 64))
+    another_picture = await judge.score(drawing_of("a red circle"), picture(2, 64, 64))
+    another_prompt = await judge.score(drawing_of("a blue square on the white"), picture(1, 64, 64))
 
     assert len({one.value, another_picture.value, another_prompt.value}) == 3
 
 
 async def test_scores_judged_at_once_are_those_judged_alone(judge: Discriminator) -> None:
-    jobs = [(request(prompt), picture(seed, 64, 48)) for seed in range(4) for prompt in ("a red circle", "green")]
+    jobs = [(drawing_of(prompt), picture(seed, 64, 48)) for seed in range(4) for prompt in ("a red circle", "green")]
     alone = [await judge.score(*job) for job in jobs]
 
     assert await asyncio.gather(*(judge.score(*job) for job in jobs)) == alone
+
+
+def train_on_brightness(clip: Path, place: Path, kind: Kind) -> Path:
+    """A head that was taught that the heavy tier beats dark pictures and never bright ones."""
+    eyes = ClipEmbeddings(clip, threads=1)
+    contents = [grey(number * 255 // 199) for number in range(200)]
+    image = np.concatenate([eyes.image(content) for content in contents])
+    light = np.linspace(0, 1, 200).astype(np.float32)
+    pairs = uniform(image, np.repeat(eyes.text("a red circle"), 200, axis=0), light, np.full((200, 1), 0.5, np.float32))
+    bright = TruePictures(image[100:], np.full(100, -1))
+    names = Names("bright", "light", "heavy", eyes.digest, "a light meter")
+    write_head(place, train(pairs, Recipe(kind=kind), bright), names)
+    return place
+
+
+def grey(level: int) -> bytes:
+    stream = io.BytesIO()
+    Image.new("RGB", (32, 32), (level, level, level)).save(stream, "PNG")
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("kind", [Kind.PAIR, Kind.REAL_FAKE])
+@pytest.mark.parametrize("eyes", ["clip", "patchy_clip"])
+async def test_a_trained_head_keeps_what_the_heavy_tier_would_not_beat(
+    eyes: str, kind: Kind, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    clip = request.getfixturevalue(eyes)
+    judge = ClipHead(clip, train_on_brightness(clip, tmp_path / "bright", kind), threads=1)
+
+    dark, bright = [
+        (await judge.score(drawing_of("a red circle"), Artifact(grey(level), 32, 32))).value for level in (20, 235)
+    ]
+
+    assert dark < 0.3
+    assert bright > 0.7
+
+
+def test_a_head_trained_without_patches_is_refused_by_a_clip_that_shows_them(
+    clip: Path, patchy_clip: Path, tmp_path: Path
+) -> None:
+    """The digests of both are the same, for the test; the widths are not."""
+    head = train_on_brightness(clip, tmp_path / "bright", Kind.PAIR)
+
+    with pytest.raises(
+        ModelFilesError, match="trained on 16 features of a picture and 16 of a prompt; this CLIP gives 80"
+    ):
+        ClipHead(patchy_clip, head, threads=1)
 
 
 @pytest.mark.parametrize(("logit_of_knots", "score"), [(-1e6, 0.25), (1e6, 0.75)])
@@ -67,7 +123,7 @@ async def test_beyond_the_calibrations_knots_the_score_stays_flat(
     x = [logit_of_knots, logit_of_knots + 1]
     change(head / "calibration.json", knots={"x": x, "y": [0.25, 0.75]})
 
-    judged = await ClipHead(clip, head, threads=1).score(request("a red circle"), picture(1, 64, 64))
+    judged = await ClipHead(clip, head, threads=1).score(drawing_of("a red circle"), picture(1, 64, 64))
 
     assert judged.value == score
 
@@ -75,19 +131,19 @@ async def test_beyond_the_calibrations_knots_the_score_stays_flat(
 @pytest.mark.parametrize("content", [b"", b"not a picture", picture(1, 64, 64).content[:200]])
 async def test_what_is_not_a_picture_cannot_be_judged(judge: Discriminator, content: bytes) -> None:
     with pytest.raises(DiscriminatorError, match="not a picture"):
-        await judge.score(request("a red circle"), Artifact(content, 64, 64))
+        await judge.score(drawing_of("a red circle"), Artifact(content, 64, 64))
 
 
 async def test_a_prompt_that_is_not_text_cannot_be_judged(judge: Discriminator) -> None:
     with pytest.raises(DiscriminatorError, match="not valid Unicode"):
-        await judge.score(request("a \ud800"), picture(1, 64, 64))
+        await judge.score(drawing_of("a \ud800"), picture(1, 64, 64))
 
 
 def test_a_head_of_another_clip_is_refused(copies: tuple[Path, Path]) -> None:
     clip, head = copies
     change(clip / "maquette.json", digest="another")
 
-    with pytest.raises(ModelFilesError, match="Head head was trained for another CLIP than clip"):
+    with pytest.raises(ModelFilesError, match="Head head was trained for another CLIP"):
         ClipHead(clip, head, threads=1)
 
 

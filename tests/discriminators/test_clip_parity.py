@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from cascade.model_folder import ModelFolder
+from cascade.errors import ModelFilesError
+from discriminators.calibrated_head import CalibratedHead, Kind
 from discriminators.clip_embeddings import ClipEmbeddings
-from discriminators.clip_head import ClipHead, read_knots
-from discriminators.networks import Network
+from discriminators.clip_head import ClipHead
 from tests.discriminators.judging import BUNDLED, PROMPTS, SIZES, picture, request
+from tests.discriminators.tiny_clip import DIMENSIONS, FEATURES
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]  # the first one waits for the exporter
 
@@ -33,15 +34,18 @@ class Theirs:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.model, _, self.preprocess = open_clip.create_model_and_transforms(f"local-dir:{folder}")
-        self.model.eval()
+        self.model.eval().visual.output_tokens = True
         self.folder = folder
 
     def image(self, content: bytes) -> np.ndarray:
+        """The embedding, and the patches' mean and maximum."""
         import torch
 
         pixels = self.preprocess(Image.open(io.BytesIO(content)))[None]
         with torch.no_grad():
-            return self.model.encode_image(pixels, normalize=True).numpy()
+            whole, patches = self.model.visual(pixels)
+        unit = torch.nn.functional.normalize(whole, dim=-1)
+        return torch.cat((unit, patches.mean(dim=1), patches.amax(dim=1)), dim=-1).numpy()
 
     def text(self, prompt: str) -> np.ndarray:
         import torch
@@ -52,9 +56,9 @@ class Theirs:
             return self.model.encode_text(torch.tensor([ids]), normalize=True).numpy()
 
 
-@pytest.fixture(params=["tiny", "bundled"])
-def folder(request: pytest.FixtureRequest, clip: Path) -> Path:
-    return clip if request.param == "tiny" else BUNDLED / "shapes-clip"
+@pytest.fixture(params=["tiny", "patchy", "bundled"])
+def folder(request: pytest.FixtureRequest, clip: Path, patchy_clip: Path) -> Path:
+    return {"tiny": clip, "patchy": patchy_clip, "bundled": BUNDLED / "shapes-clip"}[request.param]
 
 
 def head_of(folder: Path, tiny_head: Path) -> Path:
@@ -66,7 +70,8 @@ def test_pictures_of_any_size_are_embedded_as_open_clip_embeds_them(folder: Path
 
     for seed, (width, height) in enumerate(SIZES):
         content = picture(seed, width, height).content
-        np.testing.assert_allclose(ours.image(content), theirs.image(content), rtol=0, atol=TOLERANCE)
+        expected = theirs.image(content)[:, : ours.feature_width]
+        np.testing.assert_allclose(ours.image(content), expected, rtol=0, atol=TOLERANCE)
 
 
 def test_prompts_are_embedded_as_open_clip_embeds_them(folder: Path) -> None:
@@ -79,7 +84,7 @@ def test_prompts_are_embedded_as_open_clip_embeds_them(folder: Path) -> None:
 def test_embeddings_have_length_one(folder: Path) -> None:
     ours = ClipEmbeddings(folder, threads=1)
 
-    for vector in (ours.image(picture(0, 64, 64).content), ours.text("a red circle")):
+    for vector in (ours.image(picture(0, 64, 64).content)[:, : ours.width], ours.text("a red circle")):
         assert vector.dtype == np.float32
         assert vector.ndim == 2
         assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
@@ -88,19 +93,30 @@ def test_embeddings_have_length_one(folder: Path) -> None:
 async def test_the_score_is_the_calibrated_answer_of_the_head_on_open_clips_embeddings(
     folder: Path, head: Path
 ) -> None:
-    theirs, files = Theirs(folder), ModelFolder(head_of(folder, head))
-    judge = ClipHead(folder, files.path, threads=1)
-    network = Network(files, "head.onnx", frozenset({"image_embedding", "text_embedding"}), 1)
-    knots = read_knots(files.settings("calibration.json"))
+    theirs, ours = Theirs(folder), ClipEmbeddings(folder, threads=1)
+    judge = ClipHead(folder, head_of(folder, head), threads=1)
+    alone = CalibratedHead(head_of(folder, head), ours, frozenset({Kind.PAIR}), threads=1)
 
     for seed, prompt in enumerate(PROMPTS):
         artifact = picture(seed, 64, 64)
-        inputs: dict[str, Any] = {
-            "image_embedding": theirs.image(artifact.content),
-            "text_embedding": theirs.text(prompt),
-        }
-        expected = 1 - knots.probability(float(network.run(inputs).item()))
+        features = theirs.image(artifact.content)[:, : ours.feature_width]
+        expected = 1 - alone.probability(features, theirs.text(prompt))
         assert (await judge.score(request(prompt), artifact)).value == pytest.approx(expected, abs=TOLERANCE)
+
+
+def test_a_manifest_that_gives_another_width_is_refused(patchy_clip: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(patchy_clip, tmp_path / "clip"))
+    card = json.loads((folder / "maquette.json").read_text())
+    for values, complaint in (
+        ({"feature_width": FEATURES + 1}, r"onnx/image\.onnx .* must give exactly one output, 81 wide"),
+        ({"feature_width": None}, r"onnx/image\.onnx .* must give exactly one output, 16 wide"),
+        ({"embedding_width": DIMENSIONS + 1}, r"onnx/text\.onnx .* must give exactly one output, 17 wide"),
+        ({"embedding_width": FEATURES, "feature_width": DIMENSIONS}, "feature_width no smaller"),
+        ({"embedding_width": 0}, "embedding_width above 0"),
+    ):
+        (folder / "maquette.json").write_text(json.dumps(card | values))
+        with pytest.raises(ModelFilesError, match=complaint):
+            ClipEmbeddings(folder, threads=1)
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)

@@ -62,7 +62,7 @@ def catalogue():
             "light": Pool("light", "light", workers=1, threads=1, most_pixels=2**16),
             "heavy": Pool("heavy", "heavy", workers=1, threads=1, most_pixels=2**16),
         },
-        discriminators={"judge": DiscriminatorEntry("judge", Path(), Path(), 1.0, (0.0, 1.0))},
+        discriminators={"judge": DiscriminatorEntry("judge", "clip_head", {}, 1.0, (0.0, 1.0))},
         models={
             "both": Model("both", {"preview": (cascade[1],), "auto": cascade, "final": (Step("heavy", None, 0.0),)}),
             "heavy": Model("heavy", {"auto": (Step("heavy", None, 0.0),)}),
