@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from gateway.cli import admin, checks, generation, processes
+from gateway.cli import admin, checks, discriminator, doctor, generation, processes
 from gateway.cli.console import fail
 
 app = typer.Typer(
@@ -21,10 +21,12 @@ app.command()(processes.serve)
 app.command()(processes.work)
 app.command()(generation.generate)
 app.command()(generation.strip)
+app.command()(doctor.doctor)
 app.add_typer(admin.tenants, name="tenants")
 app.add_typer(admin.keys, name="keys")
 app.add_typer(admin.quota, name="quota")
 app.add_typer(checks.config, name="config")
+app.add_typer(discriminator.discriminator, name="discriminator")
 
 
 def main() -> None:

@@ -36,7 +36,7 @@ def generate(
         "prompt": prompt, "model": model, "quality": quality, "size": size, "n": n, "seed": seed,
         "num_inference_steps": steps, "output_format": picture_format,
     }  # fmt: skip
-    answer = _ask(url, key, lambda client: client.generate(**fields))
+    answer = ask(url, key, lambda client: client.generate(**fields))
     trace = answer["maquette"]
     drawn = [picture for picture in trace["pictures"] if picture["status"] == "done"]
     rows = [_save(out, picture_format, picture, datum) for picture, datum in zip(drawn, answer["data"], strict=True)]
@@ -62,7 +62,7 @@ def strip(
         answers = [await client.generate(prompt=prompt, seed=seed) for prompt in PROMPTS]
         return draw_strip(await panels(client, answers, PROMPTS, seed))
 
-    out.write_bytes(_ask(url, key, draw))
+    out.write_bytes(ask(url, key, draw))
     console.print(f"Saved {out}")
 
 
@@ -82,7 +82,8 @@ def _save(folder: Path, picture_format: str, picture: dict[str, Any], datum: dic
     }
 
 
-def _ask(url: str | None, key: str | None, action: Callable[[Any], Awaitable[Any]]) -> Any:
+def ask(url: str | None, key: str | None, action: Callable[[Any], Awaitable[Any]]) -> Any:
+    """What `action` answers with a client of the gateway; by default of the one started here, with its demo key."""
     from gateway.local.bootstrap import demo_key_file
     from gateway.local.client import Client
     from gateway.settings import Settings

@@ -21,7 +21,7 @@ async def test_a_picture_is_drawn_and_its_trace_shown(page):
     await expect(page.get_by_text(re.compile("Answered in"))).to_be_visible(timeout=20_000)
     pictures = page.locator("figure img")
     await expect(pictures.first).to_be_visible()
-    assert await pictures.first.evaluate("image => image.naturalWidth") == 64
+    assert await pictures.first.evaluate("image => image.decode().then(() => image.naturalWidth)") == 64
     await expect(page.locator("figcaption").first).to_contain_text("score")
     await expect(page.locator("figure.chosen")).to_have_count(1)
     await expect(page.get_by_text("GPU-ms charged")).to_be_visible()
