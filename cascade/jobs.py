@@ -133,7 +133,8 @@ class Job:
     Attributes:
         hold_gpu_ms: what is set aside for it; the charge never exceeds this.
         quoted_gpu_ms: the predicted price of the longest path.
-        deadline_ms: Unix milliseconds; orders the queue.
+        deadline_ms: Unix milliseconds; orders the tenant's pictures in a queue.
+        weight: the tenant's share of a pool among those that have work there, 1 to 1000.
     """
 
     id: JobId
@@ -145,6 +146,7 @@ class Job:
     created_ms: int
     deadline_ms: int
     pictures: tuple[Picture, ...]
+    weight: int = 1
 
     @property
     def open(self) -> bool:

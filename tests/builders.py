@@ -34,7 +34,7 @@ def a_plan(*stages):
     return CascadePlan(model=ModelName("shapes"), stages=stages or (a_stage("light"), a_stage("heavy", ceiling=900)))
 
 
-def a_job(name="job_1", *, n=1, plan=None, pictures=None, deadline_ms=1_000, tenant=ACME):
+def a_job(name="job_1", *, n=1, plan=None, pictures=None, deadline_ms=1_000, tenant=ACME, weight=1):
     plan = plan or a_plan()
     request = a_request(n=n)
     return Job(
@@ -47,6 +47,7 @@ def a_job(name="job_1", *, n=1, plan=None, pictures=None, deadline_ms=1_000, ten
         created_ms=0,
         deadline_ms=deadline_ms,
         pictures=pictures or tuple(Picture(index, request.seed_of(index)) for index in range(n)),
+        weight=weight,
     )
 
 

@@ -14,7 +14,7 @@ for index = 0, tonumber(redis.call('HGET', job, 'size')) - 1 do
     expiry = false
   end
   if pool and not expiry then
-    redis.call('ZREM', key('pool', pool), task)
+    dequeue(pool, job_id, index)
     close_as('cancelled', job_id, index)
   end
 end

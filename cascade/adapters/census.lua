@@ -7,6 +7,7 @@ for place = 3, #ARGV do
   local pool = ARGV[place]
   local alive = redis.call('ZRANGEBYSCORE', key('workers', pool), '(' .. string.format('%d', now_ms() - valid_ms), '+inf')
   table.sort(alive)
-  states[#states + 1] = { redis.call('ZCARD', key('pool', pool)), redis.call('SCARD', key('running', pool)), alive }
+  local queued = tonumber(redis.call('GET', key('depth', pool)) or 0)
+  states[#states + 1] = { queued, redis.call('SCARD', key('running', pool)), alive }
 end
 return states

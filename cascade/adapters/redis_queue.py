@@ -102,7 +102,8 @@ class RedisJobQueue(JobQueue):
     @override
     async def submit(self, job: Job) -> None:
         pictures = [part for picture in job.pictures for part in picture_record(picture, job.plan)]
-        await self._call(self._submit, job.id, job_record(job), job.deadline_ms, *pictures)
+        known = job.id, job_record(job), job.deadline_ms, job.tenant, job.weight
+        await self._call(self._submit, *known, *pictures)
 
     @override
     async def take(self, pool: PoolName, worker: str) -> Lease | None:

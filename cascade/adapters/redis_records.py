@@ -25,18 +25,19 @@ def job_record(job: Job) -> str:
     return _encode(replace(job, pictures=())).decode()
 
 
-def picture_record(picture: Picture, plan: CascadePlan) -> tuple[str, str, str, str]:
-    """A picture for the scripts: itself, its next pool, its self if its worker dies, its self if it is given up.
+def picture_record(picture: Picture, plan: CascadePlan) -> tuple[str, str, str, str, str]:
+    """A picture for the scripts: itself, next pool, its work there, its self if its worker dies, or if it is given up.
 
-    The last three are empty for a picture that no longer waits. Lua chooses among these selves and edits none: what a
-    loss or a cancellation means is decided in `cascade.progress`, and numbers never pass through Lua's.
+    All but the first are empty for a picture that no longer waits. Lua chooses among these selves and edits none: what
+    a loss or a cancellation means is decided in `cascade.progress`, and prices never pass through Lua's numbers.
     """
     itself = _encode(picture).decode()
     if picture.status is not Status.WAITING:
-        return itself, "", "", ""
+        return itself, "", "", "", ""
     lost = after_failure(picture, WORKER_LOST, gpu_ms=0)
     gave_up = after_cancel(picture, gpu_ms=0)
-    return itself, plan.stages[picture.stage].pool, _encode(lost).decode(), _encode(gave_up).decode()
+    stage = plan.stages[picture.stage]
+    return itself, stage.pool, str(stage.predicted_gpu_ms), _encode(lost).decode(), _encode(gave_up).decode()
 
 
 def to_job(fields: Mapping[str, str]) -> Job:

@@ -5,5 +5,5 @@ local task = task_of(job_id, index)
 if not holds(task, epoch) then return 0 end
 
 drop_lease(task)
-if cancelled(job_id) then close_as('cancelled', job_id, index) else enqueue(job_id, index) end
+if cancelled(job_id) then close_as('cancelled', job_id, index) else put_back(job_id, index) end
 return 1

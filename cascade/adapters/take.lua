@@ -2,7 +2,7 @@
 -- ARGV: pool, worker, lease, most losses. Returns picture index, epoch and the job's hash, or nothing.
 local pool, worker, lease_ms, most_losses = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 reclaim(most_losses)
-local task = redis.call('ZPOPMIN', key('pool', pool))[1]
+local task = next_task(pool)
 if not task then return false end
 
 local job_id, index = parts_of(task)
