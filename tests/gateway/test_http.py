@@ -243,10 +243,20 @@ async def test_an_unknown_model_lists_the_known_ones(http):
     assert "both, heavy" in error["message"]
 
 
-async def test_unknown_paths_and_methods_have_openais_error_shape(http):
+async def test_unknown_paths_and_methods_have_openais_error_shape_and_an_id(http):
     for response in (await http.get("/v1/nothing"), await http.put(PATH, json={})):
         assert response.json()["error"].keys() == {"message", "type", "param", "code"}
         assert response.status_code in {404, 405}
+        assert response.headers["x-request-id"] == response.json()["request_id"]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/", "/v1/nothing"])
+async def test_head_is_get_without_the_body(http, path):
+    got, headed = await http.get(path), await http.head(path)
+
+    assert (headed.status_code, headed.content) == (got.status_code, b"")
+    assert headed.headers["content-type"] == got.headers["content-type"]
+    assert int(headed.headers["content-length"]) > 0
 
 
 async def test_models_say_what_they_draw(http):
