@@ -33,7 +33,12 @@ class ClipScore(RawScorer):
             ModelFilesError: a folder is missing, incomplete or corrupt, or they do not belong together.
         """
         self._clip = open_embeddings(clip, threads, device)
-        super().__init__(score_map(calibration, self._clip.digest, weighted_cosine))
+        super().__init__(score_map(calibration, self._clip.digest, self.uncalibrated))
+
+    @staticmethod
+    def uncalibrated(raw: float) -> float:
+        """What a cosine is worth, in 0..1, without a calibration."""
+        return weighted_cosine(raw)
 
     @override
     def raw(self, prompt: str, content: bytes) -> float:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from typing_extensions import override
 
-from discriminators.clip_folder import open_embeddings
-from discriminators.clip_score import cosine
-from discriminators.scoring import RawScorer, logistic, score_map
+from discriminators.clip_score import ClipScore
+from discriminators.scoring import logistic
 
 _SCALE = 100.0
 """Of a cosine in such a CLIP's softmax over pictures: CLIP's largest logit scale, with which HPS v2 was tuned."""
@@ -16,7 +13,7 @@ _REFERENCE = 0.2717
 """Mean cosine of Stable Diffusion 2.0 in the HPS v2 benchmark's table (README of tgxs002/HPSv2: 27.17)."""
 
 
-class OpenClipScore(RawScorer):
+class OpenClipScore(ClipScore):
     """The cosine of a preference-tuned CLIP, in -1..1.
 
     Its authors compare pictures of one prompt only. Without a calibration the score is the model's own probability of
@@ -27,24 +24,10 @@ class OpenClipScore(RawScorer):
     The published `.pt` becomes `open_clip_pytorch_model.bin` beside an `open_clip_config.json` of ViT-H-14.
     """
 
-    def __init__(self, clip: Path, calibration: Path | None, threads: int, device: str = "cpu") -> None:
-        """Load the CLIP.
-
-        Args:
-            clip: an open_clip folder.
-            calibration: folder of its `calibration.json`, or `None`.
-            threads: CPU threads of one picture.
-            device: a torch device, for a folder without ONNX graphs.
-
-        Raises:
-            ModelFilesError: a folder is missing, incomplete or corrupt, or they do not belong together.
-        """
-        self._clip = open_embeddings(clip, threads, device)
-        super().__init__(score_map(calibration, self._clip.digest, against_reference))
-
     @override
-    def raw(self, prompt: str, content: bytes) -> float:
-        return cosine(self._clip, prompt, content)
+    @staticmethod
+    def uncalibrated(raw: float) -> float:
+        return against_reference(raw)
 
 
 def against_reference(raw: float) -> float:

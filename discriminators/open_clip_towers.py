@@ -6,7 +6,6 @@ Imports torch, so only `open_clip_embeddings` may import it, and late.
 from __future__ import annotations
 
 import threading
-from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -15,29 +14,11 @@ import torch
 from numpy.typing import NDArray
 from open_clip.transformer import VisionTransformer
 from PIL import Image
-from safetensors import SafetensorError
 from transformers.utils import logging as transformers_logging
 
 from cascade.errors import DiscriminatorError, ModelFilesError
 from cascade.model_folder import ModelFolder
-
-LOAD_ERRORS = (
-    OSError,
-    RuntimeError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    LookupError,
-    ImportError,
-    AssertionError,
-    EOFError,
-    UnpicklingError,
-    SafetensorError,
-)
-"""open_clip has no error of its own; a torch built without CUDA asserts."""
-
-RUN_ERRORS = (RuntimeError, ValueError, TypeError, LookupError, MemoryError)
-"""torch.OutOfMemoryError is a RuntimeError; a token id beyond the vocabulary is an IndexError."""
+from discriminators.torch_errors import LOAD_ERRORS, RUN_ERRORS
 
 
 class Towers:

@@ -12,29 +12,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
-from safetensors import SafetensorError
 from transformers import CLIPModel, CLIPProcessor
 from transformers.utils import logging as transformers_logging
 
 from cascade.errors import DiscriminatorError, ModelFilesError
 from cascade.model_folder import ModelFolder
+from discriminators.torch_errors import LOAD_ERRORS, RUN_ERRORS
 
 _TOKENS = 77
 _OLD_BUFFER = "position_ids"
 """Saved among the weights by transformers before 4.31, with which PickScore was published."""
-LOAD_ERRORS = (
-    OSError,
-    RuntimeError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    LookupError,
-    ImportError,
-    AssertionError,
-    SafetensorError,
-)
-"""transformers has no error of its own; a torch built without CUDA asserts."""
-RUN_ERRORS = (RuntimeError, ValueError, TypeError, LookupError, MemoryError)
 
 
 class PickScoreModel:
