@@ -1,6 +1,7 @@
 # make run          install the core, start the gateway with the bundled models, draw, keep serving
 # make run ONCE=1   the same, then stop; fails if anything failed
 # make test         install everything the tests need and run them
+# make slow         what takes minutes: train the tiny world in miniature, read thousands of its pictures
 # make check        format, lint, types, import contracts, dependencies
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ VENV := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test check format core everything debian apt clean
+.PHONY: help run test slow check format core everything debian apt clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -19,6 +20,9 @@ run: core
 
 test: everything debian
 	$(VENV)/python -m pytest $(ARGS)
+
+slow: everything
+	OMP_NUM_THREADS=1 $(VENV)/python -m pytest -m slow tests/shapes $(ARGS)
 
 check: everything
 	$(VENV)/ruff format --check .
@@ -45,7 +49,7 @@ core: $(UV)
 	$(UV) sync --quiet --frozen --inexact --python $(PYTHON)
 
 everything: $(UV)
-	$(UV) sync --quiet --frozen --inexact --python $(PYTHON) --group dev --extra engine
+	$(UV) sync --quiet --frozen --inexact --python $(PYTHON) --group dev --extra engine --extra bench
 
 debian:
 	@missing=""; \

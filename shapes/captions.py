@@ -2,13 +2,15 @@
 
     caption    = ["a picture of" | "a drawing of"] things [("on" | "against" | "with") "a" GROUND "background"]
     things     = one | many | one RELATION one | one "," one "and" one ["in a row"]
-    one        = ("a" | "an" | "one") [SIZE] COLOUR SHAPE
-    many       = ("two" | "three") [SIZE] COLOUR SHAPES
+    one        = ("a" | "an" | "one") [SIZE] [FILL] COLOUR SHAPE
+    many       = ("two" | "three") [SIZE] [FILL] COLOUR SHAPES
 
 `parse(caption(scene)) == scene` for every scene. At most `vocabulary.MAX_WORDS` words, commas counted.
 """
 
 import difflib
+from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,19 +18,21 @@ from shapes.scenes import ImpossibleSceneError, Scene, Thing
 from shapes.vocabulary import (
     ARTICLES,
     BACKGROUND_WORDS,
+    COLOUR_WORDS,
+    FILL_WORDS,
     MAX_WORDS,
     NUMBERS,
-    PLURAL_OF,
     PLURALS,
     RELATION_PHRASES,
+    SHAPE_WORDS,
     SIZE_WORDS,
     WORDS,
     Background,
-    Colour,
     Relation,
     Shape,
-    Size,
 )
+
+Meaning = TypeVar("Meaning")
 
 _OPENERS = ("a picture of", "a drawing of")
 _GROUNDS = ("on", "against", "with")
@@ -64,9 +68,8 @@ def caption(scene: Scene, rng: np.random.Generator | None = None) -> str:
     opener = f"{_choose(_OPENERS, rng)} " if rng is not None and scene.relation is None and rng.random() < 0.25 else ""  # noqa: PLR2004
     if scene.background is None:
         return opener + things
-    words = [word for word, meant in BACKGROUND_WORDS.items() if meant is scene.background]
     where = _GROUNDS[0] if rng is None or rng.random() < 0.6 else _choose(_GROUNDS[1:], rng)  # noqa: PLR2004
-    return f"{opener}{things} {where} a {_choose(words, rng)} background"
+    return f"{opener}{things} {where} a {_word(BACKGROUND_WORDS, scene.background, rng)} background"
 
 
 def parse(text: str) -> Scene:
@@ -108,15 +111,14 @@ def _say_things(scene: Scene, rng: np.random.Generator | None) -> str:
     count = len(scene.things)
     if scene.relation is None and count > 1:
         number = next(word for word, value in NUMBERS.items() if value == count)
-        return f"{number} {_describe(scene.things[0], rng)} {PLURAL_OF[scene.things[0].shape]}"
+        return f"{number} {_describe(scene.things[0], rng)} {_word(PLURALS, scene.things[0].shape, rng)}"
     said = [_say_one(thing, rng) for thing in scene.things]
     if scene.relation is None:
         return said[0]
     if scene.relation is Relation.ROW:
         tail = f" {_ROW}" if rng is not None and rng.random() < 0.4 else ""  # noqa: PLR2004
         return f"{said[0]}, {said[1]} and {said[2]}{tail}"
-    phrases = [phrase for phrase, meant in RELATION_PHRASES.items() if meant is scene.relation]
-    return f"{said[0]} {_choose(phrases, rng)} {said[1]}"
+    return f"{said[0]} {_word(RELATION_PHRASES, scene.relation, rng)} {said[1]}"
 
 
 def _say_one(thing: Thing, rng: np.random.Generator | None) -> str:
@@ -124,14 +126,18 @@ def _say_one(thing: Thing, rng: np.random.Generator | None) -> str:
     article = "an" if described[0] in "aeiou" else "a"
     if rng is not None and rng.random() < 0.05:  # noqa: PLR2004
         article = "one"
-    return f"{article} {described} {thing.shape}"
+    return f"{article} {described} {_word(SHAPE_WORDS, thing.shape, rng)}"
 
 
 def _describe(thing: Thing, rng: np.random.Generator | None) -> str:
-    if thing.size is None:
-        return str(thing.colour)
-    words = [word for word, meant in SIZE_WORDS.items() if meant is thing.size]
-    return f"{_choose(words, rng)} {thing.colour}"
+    said = [_word(SIZE_WORDS, thing.size, rng)] if thing.size else []
+    said += [_word(FILL_WORDS, thing.fill, rng)] if thing.fill else []
+    return " ".join([*said, _word(COLOUR_WORDS, thing.colour, rng)])
+
+
+def _word(words: Mapping[str, Meaning], meant: Meaning, rng: np.random.Generator | None) -> str:
+    """Choose among the words for one meaning."""
+    return _choose([word for word, meaning in words.items() if meaning is meant], rng)
 
 
 class _Reader:
@@ -180,9 +186,7 @@ class _Reader:
 def _read_things(reader: _Reader) -> tuple[tuple[Thing, ...], Relation | None]:
     number = reader.maybe(tuple(NUMBERS))
     if number is not None:
-        size, colour = _read_description(reader)
-        shape = PLURALS[reader.one_of(tuple(PLURALS), "shapes in the plural")]
-        return (Thing(shape, colour, size),) * NUMBERS[number], None
+        return (_read_thing(reader, PLURALS, "shapes in the plural"),) * NUMBERS[number], None
     first = _read_one(reader)
     if reader.take(","):
         second = _read_one(reader)
@@ -198,13 +202,17 @@ def _read_things(reader: _Reader) -> tuple[tuple[Thing, ...], Relation | None]:
 
 def _read_one(reader: _Reader) -> Thing:
     reader.one_of(ARTICLES, "“a”")
-    size, colour = _read_description(reader)
-    return Thing(Shape(reader.one_of(tuple(Shape), "a shape")), colour, size)
+    return _read_thing(reader, SHAPE_WORDS, "a shape")
 
 
-def _read_description(reader: _Reader) -> tuple[Size | None, Colour]:
+def _read_thing(reader: _Reader, nouns: Mapping[str, Shape], expected: str) -> Thing:
     size = reader.maybe(tuple(SIZE_WORDS))
-    return SIZE_WORDS[size] if size else None, Colour(reader.one_of(tuple(Colour), "a colour"))
+    fill = reader.maybe(tuple(FILL_WORDS))
+    colour = reader.one_of(tuple(COLOUR_WORDS), "a colour")
+    noun = reader.one_of(tuple(nouns), expected)
+    return Thing(
+        nouns[noun], COLOUR_WORDS[colour], SIZE_WORDS[size] if size else None, FILL_WORDS[fill] if fill else None
+    )
 
 
 def _read_ground(reader: _Reader) -> Background | None:

@@ -1,8 +1,9 @@
 """The oracle: which parts of a scene does a picture really show?
 
-It measures, it does not learn: the background from the border, things as connected regions that differ from it, each
-region's colour from its inside and its shape by comparing its coverage with all six shapes drawn at the same place
-and area. It knows how true pictures are drawn, so it is exact on them and strict on everything else.
+It measures, it does not learn: the background from the border, things as connected regions that differ from it. A
+region is taken apart into paint and ink; the silhouette of both is compared with all six shapes drawn at the same place
+and area, then the ink with every fill drawn on the best of them. It knows how true pictures are drawn, so it is exact
+on them and strict on everything else.
 """
 
 import itertools
@@ -14,18 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from shapes.render import RADII, SIDE, Placed, coverage
+from shapes.render import RADII, SIDE, Placed, coverage, inked
 from shapes.scenes import Scene, Thing
-from shapes.vocabulary import CANVAS, PAINT, Background, Colour, Relation, Shape, Size
+from shapes.vocabulary import CANVAS, DARK_INK, INK, PAINT, Background, Colour, Fill, Relation, Shape, Size
 
 Name = TypeVar("Name")
 
 _STANDS_OUT = 38.0
-_HALF = 0.45
+_FAINTEST = 0.22
 _NEAR = 5
 _SAME_COLOUR = 70.0
 _SMALLEST_AREA = 14
 _SAME_SHAPE = 0.72
+_SAME_FILL = 0.12
+_OUTLIERS = 4
+_PURE = 0.85
 _MOST_REGIONS = 5
 _BORDER = 2
 _LEAST_STEP = 5.0
@@ -33,13 +37,18 @@ _LEAST_STEP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One thing as measured: centre and radius in pixels; `colour` or `shape` is None where nothing fits."""
+    """One thing as measured: centre and radius in pixels; `colour` or `shape` is None where nothing fits.
+
+    `fill` is None for a plain thing, and only means something where `readable`: where any fill, or none, fits the ink.
+    """
 
     x: float
     y: float
     radius: float
     colour: Colour | None
     shape: Shape | None
+    fill: Fill | None
+    readable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,7 @@ class Reading:
     count: bool
     colour: bool
     shape: bool
+    fill: bool
     size: bool | None
     relation: bool | None
 
@@ -88,15 +98,14 @@ def read(picture: NDArray[np.uint8], scene: Scene) -> Reading:
         raise ValueError(msg)
     ground, things = look(picture)
     count = len(things) == len(scene.things)
-    match = max(
-        _matches(scene, things), key=_rank, default=_Match(colour=False, shape=False, size=False, relation=False)
-    )
+    match = max(_matches(scene, things), key=_rank, default=_NOTHING)
     sized = any(thing.size for thing in scene.things)
     return Reading(
         background=None if scene.background is None else ground is scene.background,
         count=count,
         colour=match.colour,
         shape=match.shape,
+        fill=match.fill,
         size=match.size if sized else None,
         relation=match.relation if scene.relation else None,
     )
@@ -109,13 +118,14 @@ def look(picture: NDArray[np.uint8]) -> tuple[Background | None, list[Found]]:
     ring[_BORDER:-_BORDER, _BORDER:-_BORDER] = False
     ground = np.median(pixels[ring], axis=0)
     contrast = np.linalg.norm(pixels - ground, axis=-1)
-    stands_out = contrast > np.maximum(_STANDS_OUT, _HALF * ndimage.maximum_filter(contrast, _NEAR))
+    stands_out = contrast > np.maximum(_STANDS_OUT, _FAINTEST * ndimage.maximum_filter(contrast, _NEAR))
     labels, _ = ndimage.label(stands_out)
     areas = np.bincount(labels.ravel())
     areas[0] = 0
     chosen = [int(label) for label in np.argsort(-areas)[:_MOST_REGIONS] if areas[label] >= _SMALLEST_AREA]
     name = _nearest(ground, CANVAS)
-    return name, [_measure(pixels, labels == label, ground) for label in chosen]
+    ink = np.asarray(INK[name] if name else DARK_INK, np.float32)
+    return name, [_measure(pixels, labels == label, ground, ink) for label in chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +134,16 @@ class _Match:
 
     colour: bool
     shape: bool
+    fill: bool
     size: bool
     relation: bool
 
 
+_NOTHING: Final = _Match(colour=False, shape=False, fill=False, size=False, relation=False)
+
+
 def _rank(match: _Match) -> int:
-    return match.colour + match.shape + match.size + match.relation
+    return match.colour + match.shape + match.fill + match.size + match.relation
 
 
 def _matches(scene: Scene, things: list[Found]) -> Iterator[_Match]:
@@ -139,6 +153,7 @@ def _matches(scene: Scene, things: list[Found]) -> Iterator[_Match]:
         yield _Match(
             colour=all(found.colour is thing.colour for thing, found in pairs),
             shape=all(found.shape is thing.shape for thing, found in pairs),
+            fill=all(found.readable and found.fill is thing.fill for thing, found in pairs),
             size=all(_size_fits(thing, found, len(pairs)) for thing, found in pairs),
             relation=scene.relation is None or _relation_holds(scene.relation, chosen),
         )
@@ -174,25 +189,64 @@ def _nearest(colour: NDArray[np.float32], palette: dict[Name, tuple[int, int, in
     return names[best] if distances[best] < _SAME_COLOUR else None
 
 
-def _measure(pixels: NDArray[np.float32], region: NDArray[np.bool_], ground: NDArray[np.float32]) -> Found:
-    """Measure one region of float32 [64, 64, 3] given its bool mask [64, 64] and the background colour [3]."""
-    depth = ndimage.distance_transform_cdt(region, "chessboard")
-    inside = depth >= max(1, min(2, int(depth.max())))
-    paint = np.median(pixels[inside], axis=0)
-    axis = paint - ground
-    alpha = np.clip((pixels - ground) @ axis / float(axis @ axis), 0.0, 1.0)
-    alpha *= ndimage.binary_dilation(region, iterations=1)
-    area = float(alpha.sum())
-    rows, columns = np.arange(SIDE) + 0.5, np.arange(SIDE) + 0.5
-    x, y = float(alpha.sum(0) @ columns) / area, float(alpha.sum(1) @ rows) / area
-    best, score, radius = None, _SAME_SHAPE, np.sqrt(area / 2.5)
-    for shape in Shape:
-        placed = _fit(shape, x, y, area)
-        drawn = coverage(shape, placed)
-        overlap = float(np.minimum(alpha, drawn).sum() / np.maximum(alpha, drawn).sum())
-        if overlap > score:
-            best, score, radius = shape, overlap, placed.radius
-    return Found(x, y, radius, _nearest(paint, PAINT), best)
+def _measure(
+    pixels: NDArray[np.float32], region: NDArray[np.bool_], ground: NDArray[np.float32], ink: NDArray[np.float32]
+) -> Found:
+    """Measure one region of float32 [64, 64, 3] given its bool mask [64, 64] and the background's and the ink's RGB."""
+    paint = _paint(pixels[region], ground, ink)
+    painted, blotted = _take_apart(pixels - ground, paint - ground, ink - ground)
+    silhouette = np.clip(painted + blotted, 0.0, 1.0) * ndimage.binary_dilation(region, iterations=1)
+    area = float(silhouette.sum())
+    middles = np.arange(SIDE) + 0.5
+    x, y = float(silhouette.sum(0) @ middles) / area, float(silhouette.sum(1) @ middles) / area
+    fits = {shape: _fit(shape, x, y, area) for shape in Shape}
+    overlaps = {shape: _overlap(silhouette, coverage(shape, placed)) for shape, placed in fits.items()}
+    best = max(Shape, key=lambda shape: overlaps[shape])
+    fill, difference = _fill(np.clip(blotted, 0.0, 1.0), best, fits[best])
+    known = overlaps[best] > _SAME_SHAPE
+    return Found(
+        x=x,
+        y=y,
+        radius=fits[best].radius if known else float(np.sqrt(area / 2.5)),
+        colour=_nearest(paint, PAINT),
+        shape=best if known else None,
+        fill=fill,
+        readable=difference < _SAME_FILL,
+    )
+
+
+def _paint(pixels: NDArray[np.float32], ground: NDArray[np.float32], ink: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the RGB of a region's purest pixels, [N, 3]: those farthest from all mixtures of background and ink."""
+    axis = (ink - ground) / np.linalg.norm(ink - ground)
+    relative = pixels - ground
+    purity = np.linalg.norm(relative - (relative @ axis)[:, None] * axis, axis=-1)
+    purest = np.sort(purity)[-min(_OUTLIERS, len(purity))]
+    paint: NDArray[np.float32] = np.median(pixels[purity >= _PURE * purest], axis=0).astype(np.float32)
+    return paint
+
+
+def _take_apart(
+    pixels: NDArray[np.float32], paint: NDArray[np.float32], ink: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Solve pixels = a · paint + b · ink by least squares, all relative to the background; a and b are [64, 64]."""
+    shares = (pixels @ np.linalg.pinv(np.stack([paint, ink]))).astype(np.float32)
+    return shares[..., 0], shares[..., 1]
+
+
+def _overlap(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    """Intersection over union of two coverages."""
+    return float(np.minimum(one, other).sum() / np.maximum(one, other).sum())
+
+
+def _fill(blotted: NDArray[np.float32], shape: Shape, placed: Placed) -> tuple[Fill | None, float]:
+    """Return the fill whose ink is nearest to `blotted` [64, 64], and the mean square they differ by on the shape."""
+    drawn = coverage(shape, placed)
+    differences: dict[Fill | None, float] = {}
+    for fill in (None, *Fill):
+        wanted = drawn * inked(fill, shape, placed) if fill else np.zeros_like(drawn)
+        differences[fill] = float((drawn * np.square(blotted - wanted)).sum() / drawn.sum())
+    nearest = min(differences, key=lambda fill: differences[fill])
+    return nearest, differences[nearest]
 
 
 def _fit(shape: Shape, x: float, y: float, area: float) -> Placed:

@@ -14,14 +14,14 @@ from PIL import Image, ImageDraw
 from scipy import ndimage
 
 from shapes.scenes import Scene
-from shapes.vocabulary import CANVAS, PAINT, Background, Relation, Shape, Size
+from shapes.vocabulary import CANVAS, INK, PAINT, Background, Fill, Relation, Shape, Size
 
 SIDE: Final = 64
 """Height and width of a picture in pixels."""
 
 RADII: Final[dict[int, dict[Size, tuple[float, float]]]] = {
-    1: {Size.SMALL: (10.0, 12.0), Size.LARGE: (19.0, 22.0)},
-    2: {Size.SMALL: (7.5, 9.0), Size.LARGE: (12.0, 13.5)},
+    1: {Size.SMALL: (9.0, 11.0), Size.LARGE: (15.0, 18.0)},
+    2: {Size.SMALL: (8.0, 9.3), Size.LARGE: (12.0, 13.5)},
     3: {Size.SMALL: (7.7, 8.5), Size.LARGE: (7.7, 8.5)},
 }
 """Half the side of a thing's bounding square in pixels, lowest and highest, by the number of things and by size."""
@@ -31,6 +31,10 @@ _GAP = 2.8
 _REACH = 1.5
 _GRID = 241
 _SUPERSAMPLE = 4
+_STRIPE = 0.7
+_DOT = 0.34
+_LINE = 0.16
+_THINNEST_LINE = 1.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +61,71 @@ def paint(scene: Scene, places: list[Placed], background: Background) -> NDArray
     picture = np.empty((SIDE, SIDE, 3), np.float32)
     picture[:] = CANVAS[background]
     for thing, placed in zip(scene.things, places, strict=True):
-        alpha = coverage(thing.shape, placed)[..., None]
-        picture += alpha * (np.asarray(PAINT[thing.colour], np.float32) - picture)
+        colour = np.empty_like(picture)
+        colour[:] = PAINT[thing.colour]
+        if thing.fill is not None:
+            colour += inked(thing.fill, thing.shape, placed)[..., None] * (np.asarray(INK[background], np.float32) - colour)
+        picture += coverage(thing.shape, placed)[..., None] * (colour - picture)
     return (picture + 0.5).astype(np.uint8)
 
 
 def coverage(shape: Shape, placed: Placed) -> NDArray[np.float32]:
     """How much of each pixel a shape covers. Returns float32 [64, 64] in 0..1."""
     alpha = np.zeros((SIDE, SIDE), np.float32)
-    reach = placed.radius + 1.0
+    window = _window(placed)
+    alpha[window.rows, window.columns] = np.clip(0.5 - _distance(shape, placed, window), 0.0, 1.0)
+    return alpha
+
+
+def inked(fill: Fill, shape: Shape, placed: Placed) -> NDArray[np.float32]:
+    """How much of each pixel a fill's ink covers; only what lies within the shape matters. Float32 [64, 64] in 0..1."""
+    ink = np.zeros((SIDE, SIDE), np.float32)
+    window = _window(placed)
+    distance = _ink_distance(fill, shape, placed, window)
+    ink[window.rows, window.columns] = np.clip(0.5 - distance, 0.0, 1.0)
+    return ink
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """The part of the picture that a thing can touch."""
+
+    rows: slice
+    columns: slice
+
+    def offsets(self, placed: Placed) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return where the middles of its pixels lie from the thing's centre: [H, 1] downwards, [1, W] to the right."""
+        down = np.arange(self.rows.start, self.rows.stop) + 0.5 - placed.y
+        right = np.arange(self.columns.start, self.columns.stop) + 0.5 - placed.x
+        return down[:, None], right[None, :]
+
+
+def _window(placed: Placed) -> _Window:
+    reach = placed.radius + 2.0
     left, right = max(0, int(placed.x - reach)), min(SIDE, int(placed.x + reach) + 1)
     top, bottom = max(0, int(placed.y - reach)), min(SIDE, int(placed.y + reach) + 1)
-    if left >= right or top >= bottom:
-        return alpha
+    return _Window(slice(min(top, SIDE), max(top, bottom)), slice(min(left, SIDE), max(left, right)))
+
+
+def _distance(shape: Shape, placed: Placed, window: _Window) -> NDArray[np.float32]:
+    """Signed distance of each pixel's middle to the outline, in pixels, negative inside. Float32 [H, W]."""
     scale = (_GRID - 1) / (2 * _REACH)
-    columns = ((np.arange(left, right) + 0.5 - placed.x) / placed.radius + _REACH) * scale
-    rows = ((np.arange(top, bottom) + 0.5 - placed.y) / placed.radius + _REACH) * scale
-    grid = np.broadcast_arrays(rows[:, None], columns[None, :])
-    distance = ndimage.map_coordinates(_distance_field(shape), grid, order=1, mode="nearest") * placed.radius
-    alpha[top:bottom, left:right] = np.clip(0.5 - distance, 0.0, 1.0)
-    return alpha
+    down, right = window.offsets(placed)
+    grid = np.broadcast_arrays((down / placed.radius + _REACH) * scale, (right / placed.radius + _REACH) * scale)
+    field: NDArray[np.float32] = ndimage.map_coordinates(_distance_field(shape), grid, order=1, mode="nearest")
+    return field * np.float32(placed.radius)
+
+
+def _ink_distance(fill: Fill, shape: Shape, placed: Placed, window: _Window) -> NDArray[np.float32]:
+    """Signed distance of each pixel's middle to the ink's edge, in pixels, negative within the ink. Float32 [H, W]."""
+    down, right = window.offsets(placed)
+    if fill is Fill.OUTLINED:
+        return -max(_THINNEST_LINE, _LINE * placed.radius) - _distance(shape, placed, window)
+    if fill is Fill.DOTTED:
+        return (np.hypot(down, right) - _DOT * placed.radius).astype(np.float32)
+    period = _STRIPE * placed.radius
+    bands = np.abs(down % period - period / 2) - period / 4
+    return np.broadcast_to(bands, (bands.shape[0], right.shape[1])).astype(np.float32)
 
 
 def place(scene: Scene, rng: np.random.Generator) -> list[Placed]:

@@ -40,6 +40,14 @@ class Size(StrEnum):
     LARGE = "large"
 
 
+class Fill(StrEnum):
+    """What is drawn on a thing in ink; a thing whose caption names none is plain."""
+
+    STRIPED = "striped"
+    DOTTED = "dotted"
+    OUTLINED = "outlined"
+
+
 class Background(StrEnum):
     """What the picture is painted on."""
 
@@ -79,6 +87,18 @@ CANVAS: Final[dict[Background, RGB]] = {
     Background.NAVY: (26, 36, 82),
 }
 
+DARK_INK: Final[RGB] = (16, 16, 20)
+LIGHT_INK: Final[RGB] = (252, 252, 252)
+INK: Final[dict[Background, RGB]] = {
+    Background.WHITE: DARK_INK,
+    Background.GREY: DARK_INK,
+    Background.BLACK: LIGHT_INK,
+    Background.BEIGE: DARK_INK,
+    Background.NAVY: LIGHT_INK,
+}
+"""What stripes, dots and outlines are drawn in: whichever ink stands out from the background."""
+
+SHAPE_WORDS: Final[dict[str, Shape]] = {**{shape.value: shape for shape in Shape}, "disc": Shape.CIRCLE}
 PLURALS: Final[dict[str, Shape]] = {
     "circles": Shape.CIRCLE,
     "squares": Shape.SQUARE,
@@ -86,8 +106,8 @@ PLURALS: Final[dict[str, Shape]] = {
     "stars": Shape.STAR,
     "hearts": Shape.HEART,
     "crosses": Shape.CROSS,
+    "discs": Shape.CIRCLE,
 }
-PLURAL_OF: Final[dict[Shape, str]] = {shape: word for word, shape in PLURALS.items()}
 
 NUMBERS: Final[dict[str, int]] = {"two": 2, "three": 3}
 ARTICLES: Final[tuple[str, ...]] = ("a", "an", "one")
@@ -98,6 +118,12 @@ SIZE_WORDS: Final[dict[str, Size]] = {
     "large": Size.LARGE,
     "big": Size.LARGE,
 }
+COLOUR_WORDS: Final[dict[str, Colour]] = {
+    **{colour.value: colour for colour in Colour},
+    "violet": Colour.PURPLE,
+    "turquoise": Colour.CYAN,
+}
+FILL_WORDS: Final[dict[str, Fill]] = {**{fill.value: fill for fill in Fill}, "spotted": Fill.DOTTED}
 BACKGROUND_WORDS: Final[dict[str, Background]] = {**{b.value: b for b in Background}, "gray": Background.GREY}
 RELATION_PHRASES: Final[dict[str, Relation]] = {
     "to the left of": Relation.LEFT_OF,
@@ -118,8 +144,8 @@ MAX_WORDS: Final = 18
 
 def _all_words() -> tuple[str, ...]:
     """Return every word a caption may hold, sorted, each once."""
-    words = {*ARTICLES, *NUMBERS, *SIZE_WORDS, *BACKGROUND_WORDS, *PLURALS, *_GLUE}
-    words |= {colour.value for colour in Colour} | {shape.value for shape in Shape}
+    words = {*ARTICLES, *NUMBERS, *SIZE_WORDS, *FILL_WORDS, *COLOUR_WORDS, *SHAPE_WORDS, *PLURALS, *BACKGROUND_WORDS}
+    words |= set(_GLUE)
     for phrase in RELATION_PHRASES:
         words |= set(phrase.split())
     return tuple(sorted(words))

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from gateway.cli import admin, checks, discriminator, doctor, generation, processes
+from gateway.cli import admin, benchmarks, checks, discriminator, doctor, generation, processes
 from gateway.cli.console import fail
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.add_typer(admin.tenants, name="tenants")
 app.add_typer(admin.keys, name="keys")
 app.add_typer(admin.quota, name="quota")
 app.add_typer(checks.config, name="config")
+app.add_typer(benchmarks.bench, name="bench")
 app.add_typer(discriminator.discriminator, name="discriminator")
 
 

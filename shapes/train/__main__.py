@@ -11,23 +11,39 @@ from pathlib import Path
 
 from rich.console import Console
 
-from shapes.train import autoencoder, clip, dev, evaluate, export, guide, head, latents, pairs, schnell, team
+from shapes.train import autoencoder, clip, dev, evaluate, export, guide, heads, latents, pairs, schnell, team, verdicts
 from shapes.train.course import Course
 from shapes.train.latents import load_autoencoder
 
 _HERE = Path(__file__).resolve().parent.parent
 _DEFAULT_STEPS = {
-    "vae": 1800,
+    "vae": 3500,
     "decoder": 1200,
-    "latents": 200,
-    "clip": 850,
+    "latents": 150,
     "dev": 3300,
-    "bank": 128,
-    "schnell": 1500,
-    "guided": 170,
-    "pairs": 62,
+    "guided": 200,
+    "bank": 100,
+    "schnell": 2000,
+    "clip": 850,
+    "judge": 500,
+    "verdicts": 250,
+    "tuned": 700,
+    "pairs": 210,
 }
-_ORDER = ("vae", "latents", "clip", "dev", "schnell", "guide", "pairs", "head", "export", "evaluate")
+_ORDER = (
+    "vae",
+    "latents",
+    "dev",
+    "guide",
+    "schnell",
+    "clip",
+    "judge",
+    "verdicts",
+    "pairs",
+    "export",
+    "heads",
+    "evaluate",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,37 +110,48 @@ def _dev(order: Order) -> None:
 
 
 def _guide(order: Order) -> None:
-    """Distil guidance into shapes-dev; `export` and `pairs` take the outcome once it is there."""
+    """Distil guidance into shapes-dev; what comes after takes the outcome once it is there."""
     guide.train(_course(order, "guided"), _course(order, "dev"), order.images or guide.BATCH)
 
 
 def _schnell(order: Order) -> None:
-    teacher = _course(order, "dev")
+    teacher = _course(order, _heavy(order))
     schnell.build_bank(replace(_course(order, "bank"), steps=_DEFAULT_STEPS["bank"]), teacher)
     schnell.train(_course(order, "schnell"), teacher, order.images or schnell.BATCH)
 
 
+def _judge(order: Order) -> None:
+    clip.train(_course(order, "judge"), order.images or clip.BATCH)
+
+
+def _verdicts(order: Order) -> None:
+    """Have shapes-schnell draw what shapes-clip should learn to judge, then teach it."""
+    verdicts.build(replace(_course(order, "verdicts"), steps=_DEFAULT_STEPS["verdicts"]), _course(order, "schnell"))
+    verdicts.tune(_course(order, "tuned"), _course(order, "clip"), order.images or verdicts.BATCH)
+
+
 def _pairs(order: Order) -> None:
-    pairs.build(_course(order, "pairs"), *(_course(order, name) for name in (_heavy(order), "schnell", "clip")))
-
-
-def _head(order: Order) -> None:
-    fitted, figures = head.calibrate(pairs.Pairs.load(order.out), order.seed)
-    head.save(order.out, fitted, figures)
-    shown = {name: value for name, value in figures.items() if isinstance(value, float | int)}
-    order.console.print("head: " + "  ".join(f"{name} {value:.3f}" for name, value in shown.items()))
+    pairs.build(_course(order, "pairs"), _course(order, _heavy(order)), _course(order, "schnell"))
 
 
 def _export(order: Order) -> None:
     shipped = {
         export.DEV: lambda: export.ship_variant(_course(order, _heavy(order)), order.weights, export.DEV),
         export.SCHNELL: lambda: export.ship_variant(_course(order, "schnell"), order.weights, export.SCHNELL),
-        export.CLIP: lambda: export.ship_clip(_course(order, "clip"), order.weights),
-        export.HEAD: lambda: export.ship_head(order.out, order.weights),
+        export.CLIP: lambda: export.ship_clip(_course(order, "tuned"), order.weights, export.CLIP),
+        export.JUDGE: lambda: export.ship_clip(_course(order, "judge"), order.weights, export.JUDGE),
     }
     for name, ship in shipped.items():
         worst = "  ".join(f"{graph} {difference:.1e}" for graph, difference in ship().items())
         order.console.print(f"{name}: torch and onnxruntime differ by at most {worst}")
+
+
+def _heads(order: Order) -> None:
+    """Fit the heads on what the exported CLIP sees of the pairs; member 0 alone."""
+    if team.rank() == 0:
+        drawn = pairs.Drawn.load(order.out)
+        for name, difference in heads.ship_heads(drawn, order.weights, order.seed).items():
+            order.console.print(f"{name}: torch and onnxruntime differ by at most {difference:.1e}")
 
 
 def _evaluate(order: Order) -> None:
@@ -136,12 +163,14 @@ _STAGES: dict[str, Callable[[Order], None]] = {
     "decoder": _decoder,
     "latents": _latents,
     "clip": _clip,
+    "judge": _judge,
+    "verdicts": _verdicts,
     "dev": _dev,
     "schnell": _schnell,
     "guide": _guide,
     "pairs": _pairs,
-    "head": _head,
     "export": _export,
+    "heads": _heads,
     "evaluate": _evaluate,
 }
 

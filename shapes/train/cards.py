@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from shapes.oracle import ATTRIBUTES
-from shapes.scenes import Difficulty
 from shapes.train.export import CLIP, DEV, HEAD, SCHNELL
 
 _MEASURED = "Measured by `python -m shapes.train evaluate` with the oracle of `shapes.oracle`"
@@ -34,13 +33,12 @@ def write_cards(weights: Path, figures: Mapping[str, Any], count: int, notes: Ma
 
 
 def markdown(report: Mapping[str, Mapping[str, float]]) -> str:
-    """Write a report as a table with one row per difficulty."""
+    """Write a report as a table with one row per kind of prompt."""
     names = [*ATTRIBUTES, "all"]
     lines = ["| | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
-    for difficulty in Difficulty:
-        values = report[difficulty.value]
+    for row, values in report.items():
         cells = [f"{values[name]:.3f}" if name in values else "–" for name in names]
-        lines.append(f"| {difficulty} | " + " | ".join(cells) + " |")
+        lines.append(f"| {row} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

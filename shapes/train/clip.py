@@ -1,15 +1,23 @@
-"""shapes-clip: an open_clip model of the tiny world, trained with one contradicting caption per picture."""
+"""shapes-clip: an open_clip model of the tiny world, trained with one contradicting caption per picture.
 
+A second one of another seed, `shapes-clip-judge`, takes no part in any decision: it only measures distributions.
+`shapes.train.verdicts` teaches the first one to see what the tiers get wrong.
+"""
+
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
 import torch
 from open_clip.model import CLIP, CLIPTextCfg, CLIPVisionCfg
 from scipy import ndimage
+from tokenizers import Tokenizer
+from torch import nn
 from torch.nn import functional
 
 from shapes.captions import caption
 from shapes.scenes import Scene
+from shapes.train import team
 from shapes.train.contrast import contradict
 from shapes.train.course import Average, Course, Figures, follow
 from shapes.train.dev import optimisers, set_rates
@@ -34,6 +42,9 @@ MODEL_CONFIG: Final[dict[str, Any]] = {
         "hf_tokenizer_name": "shapes-clip",
     },
 }
+_STEEPEST = 4.6
+FEATURES: Final = MODEL_CONFIG["embed_dim"] + 2 * MODEL_CONFIG["vision_cfg"]["width"]
+"""Numbers per picture in `features`."""
 
 
 def new_clip() -> CLIP:
@@ -55,21 +66,9 @@ def train(course: Course, batch: int = BATCH) -> None:
 
     def step(number: int) -> Figures:
         set_rates(learners, PEAK_RATE * course.schedule(number))
-        rng = np.random.default_rng([course.seed, number, 2])
-        drawn = draw(course.seed, number, batch)
-        pixels = normalise(_disturb(drawn, rng))
-        ids = torch.from_numpy(
-            encode(tokenizer, [*_say(drawn.scenes, rng), *_say(_contradict(drawn.scenes, rng), rng)])
-        )
-        loss, right = _contrast(clip, pixels, ids)
-        for learner in learners:
-            learner.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(clip.parameters(), 1.0)
-        for learner in learners:
-            learner.step()
-        with torch.no_grad():
-            clip.logit_scale.clamp_(0, 4.6)
+        part = number * team.size() + team.rank()
+        loss, right = contrast(clip, tokenizer, course.seed, part, batch // team.size())
+        descend(clip.parameters(), learners, loss)
         average.update()
         return {"loss": loss.item(), "contradicted": right}
 
@@ -79,6 +78,40 @@ def train(course: Course, batch: int = BATCH) -> None:
         course.console.print("  " + "  ".join(f"{name} {value:.3f}" for name, value in figures.items()))
 
     follow(course, {"clip": clip, "average": average, **parts}, step, watch)
+
+
+def contrast(clip: CLIP, tokenizer: Tokenizer, seed: int, number: int, batch: int) -> tuple[torch.Tensor, float]:
+    """Return the loss on batch `number` of fresh pictures, and the share nearer to its caption than to a false one."""
+    rng = np.random.default_rng([seed, number, 2])
+    drawn = draw(seed, number, batch)
+    pixels = normalise(_disturb(drawn, rng))
+    texts = [*_say(drawn.scenes, rng), *_say(_contradict(drawn.scenes, rng), rng)]
+    return _contrast(clip, pixels, torch.from_numpy(encode(tokenizer, texts)))
+
+
+def descend(parameters: Iterable[nn.Parameter], learners: list[torch.optim.Optimizer], loss: torch.Tensor) -> None:
+    """Take one optimiser step with the team's mean gradients."""
+    learned = list(parameters)
+    for learner in learners:
+        learner.zero_grad(set_to_none=True)
+    loss.backward()
+    team.average_gradients(learned)
+    nn.utils.clip_grad_norm_(learned, 1.0)
+    for learner in learners:
+        learner.step()
+
+
+def features(clip: CLIP, pixels: torch.Tensor) -> torch.Tensor:
+    """Return [B, 384]: the embedding of length one, then the last layer's patch tokens, their mean and their maximum.
+
+    Args:
+        clip: The model.
+        pixels: Normalised pictures, [B, 3, 64, 64].
+    """
+    clip.visual.output_tokens = True
+    pooled, patches = clip.visual(pixels)
+    clip.visual.output_tokens = False
+    return torch.cat([functional.normalize(pooled, dim=-1), patches.mean(1), patches.amax(1)], dim=-1)
 
 
 def _contrast(clip: CLIP, pixels: torch.Tensor, ids: torch.Tensor) -> tuple[torch.Tensor, float]:
@@ -96,7 +129,7 @@ def _contrast(clip: CLIP, pixels: torch.Tensor, ids: torch.Tensor) -> tuple[torc
     with autocast():
         images = functional.normalize(clip.encode_image(pixels).float(), dim=-1)
         texts = functional.normalize(clip.encode_text(ids).float(), dim=-1)
-    logits = clip.logit_scale.exp() * images @ texts.T
+    logits = clip.logit_scale.clamp(0, _STEEPEST).exp() * images @ texts.T
     target = torch.arange(count)
     loss = functional.cross_entropy(logits, target) + functional.cross_entropy(logits[:, :count].T, target)
     right = logits[:, :count].diagonal() > logits[:, count:].diagonal()

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from shapes.scenes import Scene, Thing
-from shapes.vocabulary import Background, Colour, Relation, Shape, Size
+from shapes.vocabulary import Background, Colour, Fill, Relation, Shape, Size
 
 _Word = TypeVar("_Word", bound=StrEnum)
 _OPPOSITE = {
@@ -20,19 +20,20 @@ _OPPOSITE = {
 
 def contradict(scene: Scene, rng: np.random.Generator) -> Scene:
     """Return a scene that a picture of `scene` does not show: one attribute changed, or two things' swapped."""
-    ways = [_change_shape, _change_colour]
-    if scene.background is not None:
-        ways.append(_change_background)
-    if any(thing.size for thing in scene.things):
-        ways.append(_change_size)
-    if scene.relation in _OPPOSITE:
-        ways.append(_turn_round)
-    if len({thing.colour for thing in scene.things}) > 1:
-        ways.append(_swap_colours)
-    if len({thing.shape for thing in scene.things}) > 1:
-        ways.append(_swap_shapes)
-    if scene.relation is None and not any(thing.size for thing in scene.things):
-        ways.append(_change_count)
+    plain = scene.relation is None and not any(thing.size or thing.fill for thing in scene.things)
+    possible = {
+        _change_shape: True,
+        _change_colour: True,
+        _change_background: scene.background is not None,
+        _change_size: any(thing.size for thing in scene.things),
+        _change_fill: len(scene.things) < 3,  # noqa: PLR2004 - three things are always plain
+        _turn_round: scene.relation in _OPPOSITE and _told_apart(*scene.things),
+        _swap_colours: len({thing.colour for thing in scene.things}) > 1,
+        _swap_shapes: len({thing.shape for thing in scene.things}) > 1,
+        _swap_fills: len({thing.fill for thing in scene.things}) > 1,
+        _change_count: plain,
+    }
+    ways = [way for way, fits in possible.items() if fits]
     changed = ways[int(rng.integers(len(ways)))](scene, rng)
     return changed if changed != scene else _change_shape(scene, rng)
 
@@ -71,11 +72,21 @@ def _change_size(scene: Scene, rng: np.random.Generator) -> Scene:
     return _with_thing(scene, at, replace(scene.things[at], size=_other(scene.things[at].size or Size.SMALL, rng)))
 
 
+def _change_fill(scene: Scene, rng: np.random.Generator) -> Scene:
+    at = int(rng.integers(len(scene.things)))
+    others = [fill for fill in (None, *Fill) if fill is not scene.things[at].fill]
+    return _with_thing(scene, at, replace(scene.things[at], fill=others[int(rng.integers(len(others)))]))
+
+
 def _turn_round(scene: Scene, rng: np.random.Generator) -> Scene:
     del rng
-    if len(set(scene.things)) == 1 or scene.relation is None:
-        return scene
-    return replace(scene, relation=_OPPOSITE[scene.relation])
+    return replace(scene, relation=None if scene.relation is None else _OPPOSITE[scene.relation])
+
+
+def _told_apart(first: Thing, second: Thing) -> bool:
+    """Whether a picture always shows which of two things is which: a size that one leaves open may be the other's."""
+    sized = first.size is not None and second.size is not None and first.size is not second.size
+    return sized or replace(first, size=None) != replace(second, size=None)
 
 
 def _swap_colours(scene: Scene, rng: np.random.Generator) -> Scene:
@@ -84,6 +95,12 @@ def _swap_colours(scene: Scene, rng: np.random.Generator) -> Scene:
     things[first] = replace(scene.things[first], colour=scene.things[second].colour)
     things[second] = replace(scene.things[second], colour=scene.things[first].colour)
     return replace(scene, things=tuple(things))
+
+
+def _swap_fills(scene: Scene, rng: np.random.Generator) -> Scene:
+    del rng
+    first, second = scene.things  # only two things can differ in their fills
+    return replace(scene, things=(replace(first, fill=second.fill), replace(second, fill=first.fill)))
 
 
 def _swap_shapes(scene: Scene, rng: np.random.Generator) -> Scene:

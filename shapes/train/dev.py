@@ -21,12 +21,12 @@ PEAK_RATE = 1.5e-3
 STEPS_SHIPPED = 20
 _CAPTION_DROPOUT = 0.1
 _GROUNDING = 0.1
-_SCHOOL_STEPS = 900
+SCHOOL_STEPS = 900
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Latents [B, 16, 64], token ids [B, 20] in both layouts, and what grounding asks, [B, 20, 3]."""
+    """Latents [B, 16, 64], token ids [B, 20] in both layouts, and what grounding asks, [B, 20, 4]."""
 
     latents: torch.Tensor
     t5_ids: torch.Tensor
@@ -99,13 +99,16 @@ def losses(
     return error, grounding(states.float(), batch.answers)
 
 
-def train(course: Course, depth: Depth = HEAVY, batch: int = BATCH) -> None:
-    """Train along `course`; prints the oracle's report on unseen prompts at every checkpoint."""
+def train(course: Course, depth: Depth = HEAVY, batch: int = BATCH, schooling: int = SCHOOL_STEPS) -> None:
+    """Train along `course` after `schooling` steps of the sequence encoder's own.
+
+    Prints the oracle's report on unseen prompts at every other checkpoint.
+    """
     torch.manual_seed(course.seed)
     generator = Generator(depth)
     generator.train()
     store, eye = Store(course.folder), Eye.open(course.folder)
-    lessons = replace(course, name="school", steps=_SCHOOL_STEPS)
+    lessons = replace(course, name="school", steps=schooling)
     grounding = school(generator.sequence_encoder, store.tokens, lessons)
     average = Average(generator, 0.998)
     learners = [*optimisers(generator), torch.optim.AdamW(grounding.parameters(), PEAK_RATE)]

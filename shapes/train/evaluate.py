@@ -58,7 +58,9 @@ def evaluate(weights: Path, console: Console, count: int = 200) -> dict[str, Any
         began = time.monotonic()
         report = examine(shipped.generator, shipped.eye, shipped.steps, count=count, seed=SEED)
         seconds = (time.monotonic() - began) / (3 * count)
+        unheard = examine(shipped.generator, shipped.eye, shipped.steps, count=count // 2, seed=SEED, novel=True)
         figures[name] = {difficulty.value: values for difficulty, values in report.items()}
+        figures[name] |= {f"novel {difficulty}": values for difficulty, values in unheard.items()}
         console.print(f"{name}, {shipped.steps} steps, {count} prompts a row, {1000 * seconds:.1f} ms a picture")
         console.print(markdown(figures[name]))
         if name == DEV:

@@ -34,8 +34,8 @@ class Condition:
     states: torch.Tensor
     pooled: torch.Tensor
 
-    def __getitem__(self, part: slice) -> "Condition":
-        """Return a slice along the batch."""
+    def __getitem__(self, part: slice | NDArray[np.intp]) -> "Condition":
+        """Return a part of the batch."""
         return Condition(self.states[part], self.pooled[part])
 
 
@@ -124,15 +124,18 @@ def tally(readings: Sequence[Reading]) -> dict[str, float]:
 
 
 def examine(
-    generator: Generator, eye: Eye, steps: int, *, count: int = 64, seed: int = 5, guidance: float = 1.0
+    generator: Generator, eye: Eye, steps: int, *, count: int = 64, seed: int = 5, novel: bool = False
 ) -> dict[Difficulty, dict[str, float]]:
-    """Sample `count` unseen prompts of each difficulty and tally what the oracle reads."""
+    """Sample `count` unseen prompts of each difficulty and tally what the oracle reads.
+
+    `novel` asks for prompts with a colour that training never showed on a shape.
+    """
     report = {}
     for difficulty in Difficulty:
-        scenes = unseen_scenes(seed, count, difficulty)
+        scenes = unseen_scenes(seed, count, difficulty, novel=novel)
         rng = np.random.default_rng([seed, 1])
         text = condition(generator, [caption(scene, rng) for scene in scenes])
-        tokens = sample(generator, text, range(count), steps, guidance=guidance)
+        tokens = sample(generator, text, range(count), steps)
         report[difficulty] = tally(eye.readings(tokens, scenes))
     return report
 

@@ -1,13 +1,8 @@
-"""Writing what is shipped: FluxPipeline folders, the open_clip folder, their manifests and graphs.
+"""Writing what is shipped: FluxPipeline folders, the open_clip folder, their manifests and graphs."""
 
-A folder is written beside its place and swapped in whole, so a reader never sees half of one.
-"""
-
-import hashlib
 import json
 import logging
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,34 +11,19 @@ from diffusers import AutoencoderKL, FlowMatchEulerDiscreteScheduler, FluxPipeli
 from open_clip.model import CLIP
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
+from torch import nn
 from transformers import PreTrainedTokenizerFast
 
+from cascade.model_folder import ModelFolder
 from shapes.train import parts
-from shapes.train.clip import MEAN, MODEL_CONFIG, STD
+from shapes.train.clip import FEATURES, MEAN, MODEL_CONFIG, STD
 from shapes.train.flow import SHIFT
-from shapes.train.graphs import export, round_to_half
 from shapes.train.latents import Scaling
 from shapes.train.networks import Generator
 from shapes.train.words import BEGIN, END, LENGTH, PAD, UNKNOWN, clip_tokenizer, t5_tokenizer
 from shapes.vocabulary import WORDS
 
 LICENSE = "Apache-2.0"
-
-
-def swap_in(place: Path, write: Callable[[Path], None]) -> None:
-    """Have `write` fill a fresh folder beside `place`, then put it there; README.md is carried over."""
-    fresh, old = place.with_name(f".{place.name}.new"), place.with_name(f".{place.name}.old")
-    for folder in (fresh, old):
-        shutil.rmtree(folder, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    write(fresh)
-    card = place / "README.md"
-    if card.exists() and not (fresh / "README.md").exists():
-        shutil.copy2(card, fresh)
-    if place.exists():
-        place.rename(old)
-    fresh.rename(place)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def write_variant(
@@ -78,7 +58,7 @@ def write_variant(
         "scaling_factor": scaling.scale,
         "shift_factor": scaling.shift,
         "vocabulary": list(WORDS),
-        "digest": digest(folder),
+        "digest": ModelFolder(folder).digest(),
     }
     _write_json(folder / "maquette.json", {**facts, **manifest})
     return worst
@@ -117,6 +97,17 @@ def wrap(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
     )
 
 
+def round_to_half(module: nn.Module) -> nn.Module:
+    """Round all floating parameters and buffers to fp16 precision, keeping them fp32; returns the module.
+
+    What fp16 holds exactly is stored so in both formats and computed with in fp32 by both runtimes.
+    """
+    for tensor in [*module.parameters(), *module.buffers()]:
+        if tensor.is_floating_point():
+            tensor.data = tensor.data.half().float()
+    return module
+
+
 def halve(weights: Path) -> None:
     """Rewrite a safetensors file with its floating tensors in fp16, which rounding has made lossless."""
     from safetensors.torch import load_file  # noqa: PLC0415
@@ -131,14 +122,14 @@ def _write_graphs(folder: Path, generator: Generator, vae: AutoencoderKL) -> dic
     large = {"latents": torch.randn(1, 16, 16, 16)}
     sizes = [parts.velocity_inputs(2, 2), parts.velocity_inputs(4, 1), parts.velocity_inputs(8, 2)]
     return {
-        "text_encoder": export(parts.pooled_text(generator.pooled_encoder), folder / "text_encoder.onnx"),
-        "text_encoder_2": export(parts.sequence_text(generator.sequence_encoder), folder / "text_encoder_2.onnx"),
-        "transformer": export(parts.velocity(generator.transformer), folder / "transformer.onnx", sizes),
-        "vae_decoder": export(parts.decoder(vae), folder / "vae_decoder.onnx", [large]),
+        "text_encoder": parts.pooled_text(generator.pooled_encoder).export(folder / "text_encoder.onnx"),
+        "text_encoder_2": parts.sequence_text(generator.sequence_encoder).export(folder / "text_encoder_2.onnx"),
+        "transformer": parts.velocity(generator.transformer).export(folder / "transformer.onnx", sizes),
+        "vae_decoder": parts.decoder(vae).export(folder / "vae_decoder.onnx", [large]),
     }
 
 
-def write_clip(folder: Path, clip: CLIP) -> dict[str, float]:
+def write_clip(folder: Path, clip: CLIP, name: str) -> dict[str, float]:
     """Write the CLIP as an open_clip local-dir folder with tokenizer, graphs and maquette.json into an empty folder."""
     round_to_half(clip)
     config = {
@@ -151,31 +142,22 @@ def write_clip(folder: Path, clip: CLIP) -> dict[str, float]:
     tensors = {name: tensor.half().contiguous() for name, tensor in clip.state_dict().items()}
     save_file(tensors, folder / "open_clip_model.safetensors", {"format": "pt"})
     worst = {
-        "image": export(parts.clip_image(clip), folder / "onnx" / "image.onnx"),
-        "text": export(parts.clip_text(clip), folder / "onnx" / "text.onnx"),
+        "image": parts.clip_image(clip).export(folder / "onnx" / "image.onnx"),
+        "text": parts.clip_text(clip).export(folder / "onnx" / "text.onnx"),
     }
     manifest = {
-        "name": "shapes-clip",
+        "name": name,
         "license": LICENSE,
         "mean": MEAN,
         "std": STD,
         "image_size": 64,
         "context_length": LENGTH,
         "embedding_width": MODEL_CONFIG["embed_dim"],
-        "digest": digest(folder),
+        "feature_width": FEATURES,
+        "digest": ModelFolder(folder).digest(),
     }
     _write_json(folder / "maquette.json", manifest)
     return worst
-
-
-def digest(folder: Path) -> str:
-    """Return the sha256 over all safetensors and onnx files of a folder, in the order of their paths."""
-    total = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in {".safetensors", ".onnx"}:
-            total.update(path.relative_to(folder).as_posix().encode())
-            total.update(path.read_bytes())
-    return total.hexdigest()
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Teaching the sequence encoder what belongs together: at every noun, the thing's colour, size and place.
+"""Teaching the sequence encoder what belongs together: at every noun, the thing's colour, size, fill and place.
 
 Without it the tiers learned colours and shapes early but for a long time gave them to the wrong one of two things. The
 two linear layers are thrown away after training.
@@ -19,10 +19,11 @@ from shapes.scenes import Scene
 from shapes.train.course import Course, Figures, follow
 from shapes.train.networks import TEXT_WIDTH
 from shapes.train.words import LENGTH, VOCABULARY
-from shapes.vocabulary import PLURALS, Colour, Relation, Shape, Size
+from shapes.vocabulary import PLURALS, SHAPE_WORDS, Colour, Fill, Relation, Size
 
 _COLOURS = tuple(Colour)
 _SIZES = (None, *Size)
+_FILLS = (None, *Fill)
 _PLACES = {
     None: ("anywhere",),
     Relation.LEFT_OF: ("left", "right"),
@@ -32,12 +33,12 @@ _PLACES = {
     Relation.ROW: ("first", "middle", "last"),
 }
 _PLACE_NAMES = tuple(dict.fromkeys(place for places in _PLACES.values() for place in places))
-_NOUNS = {VOCABULARY[word] for word in (*Shape, *PLURALS)}
+_NOUNS = {VOCABULARY[word] for word in (*SHAPE_WORDS, *PLURALS)}
 _IGNORED = -1
 _SCHOOL_RATE = 1.5e-3
 _SCHOOL_BATCH = 96
 _LIKENESS = 0.3
-QUESTIONS = (len(_COLOURS), len(_SIZES), len(_PLACE_NAMES))
+QUESTIONS = (len(_COLOURS), len(_SIZES), len(_FILLS), len(_PLACE_NAMES))
 
 
 class Grounding(nn.Module):
@@ -53,7 +54,7 @@ class Grounding(nn.Module):
 
         Args:
             states: The sequence encoder's, [B, 20, 128].
-            answers: int64 [B, 20, 3], -1 where nothing is asked.
+            answers: int64 [B, 20, 4], -1 where nothing is asked.
         """
         logits = self.probes(states).flatten(0, 1).split(QUESTIONS, dim=-1)
         wanted = answers.flatten(0, 1).unbind(-1)
@@ -105,7 +106,7 @@ def _distance(states: torch.Tensor, old: T5EncoderModel, ids: torch.Tensor) -> t
 
 
 def answers_of(tokens: NDArray[np.uint8]) -> NDArray[np.int8]:
-    """Return int8 [N, 20, 3], colour, size and place at every noun and -1 elsewhere, for T5 ids [N, 20]."""
+    """Return int8 [N, 20, 4], colour, size, fill and place at every noun and -1 elsewhere, for T5 ids [N, 20]."""
     words = list(VOCABULARY)
     answers = np.full((len(tokens), LENGTH, len(QUESTIONS)), _IGNORED, np.int8)
     for row, ids in enumerate(tokens.tolist()):
@@ -120,12 +121,13 @@ def answers_of(tokens: NDArray[np.uint8]) -> NDArray[np.int8]:
 
 
 @cache
-def _facts(scene: Scene) -> tuple[tuple[int, int, int], ...]:
+def _facts(scene: Scene) -> tuple[tuple[int, int, int, int], ...]:
     places = _PLACES[scene.relation]
     return tuple(
         (
             _COLOURS.index(thing.colour),
             _SIZES.index(thing.size),
+            _FILLS.index(thing.fill),
             _PLACE_NAMES.index(places[at] if scene.relation else places[0]),
         )
         for at, thing in enumerate(scene.things)

@@ -1,5 +1,8 @@
 """Which graphs each model has, under the names others feed them by."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -9,10 +12,29 @@ from torch import nn
 from transformers import CLIPTextModel, T5EncoderModel
 from typing_extensions import override
 
+from discriminators.training.graph import export
 from shapes.train.autoencoder import CHANNELS
-from shapes.train.graphs import Part
+from shapes.train.clip import features
 from shapes.train.networks import POOLED_WIDTH, TEXT_WIDTH, TOKEN_CHANNELS, image_ids
 from shapes.train.words import LENGTH, VOCABULARY
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One graph: a module, example inputs by name in call order, the output's name, and axes of any size by input."""
+
+    module: nn.Module
+    inputs: Mapping[str, torch.Tensor]
+    output: str
+    axes: Mapping[str, Mapping[int, str]]
+
+    def export(self, path: Path, checks: Sequence[Mapping[str, torch.Tensor]] = ()) -> float:
+        """Write the graph; returns its largest difference from torch on the example and `checks`.
+
+        Raises:
+            ParityError: It exceeds 1e-4.
+        """
+        return export(self.module, path, self.inputs, [self.output], axes=self.axes, checks=checks)
 
 
 class _Pooled(nn.Module):
@@ -78,7 +100,7 @@ class _Image(nn.Module):
 
     @override
     def forward(self, pixels: torch.Tensor) -> torch.Tensor:
-        return self.model.encode_image(pixels, normalize=True)
+        return features(self.model, pixels)
 
 
 class _Text(nn.Module):
@@ -128,19 +150,13 @@ def decoder(model: AutoencoderKL) -> Part:
 
 
 def clip_image(model: CLIP) -> Part:
-    """Normalised pixels [B, 3, 64, 64] → embedding [B, 128] of length one."""
-    return Part(_Image(model), {"pixels": torch.randn(3, 3, 64, 64)}, "embedding", {"pixels": {0: "batch"}})
+    """Normalised pixels [B, 3, 64, 64] → features [B, 384], of which the first 128 have length one."""
+    return Part(_Image(model), {"pixels": torch.randn(3, 3, 64, 64)}, "features", {"pixels": {0: "batch"}})
 
 
 def clip_text(model: CLIP) -> Part:
     """input_ids int64 [B, 20] → embedding [B, 128] of length one."""
     return Part(_Text(model), {"input_ids": _ids(3)}, "embedding", {"input_ids": {0: "batch"}})
-
-
-def head(module: nn.Module, width: int) -> Part:
-    """Embeddings [B, D] of picture and prompt → logit [B] of “the heavy tier would do better”."""
-    inputs = {name: nn.functional.normalize(torch.randn(3, width)) for name in ("image_embedding", "text_embedding")}
-    return Part(module, inputs, "logit", {name: {0: "batch"} for name in inputs})
 
 
 def _ids(count: int) -> Any:

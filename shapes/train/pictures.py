@@ -7,9 +7,9 @@ import torch
 from numpy.typing import NDArray
 
 from shapes.render import render
-from shapes.scenes import Difficulty, Scene, held_out, sample_scene
+from shapes.scenes import Difficulty, Scene, Split, sample_scene
 
-MIX = {Difficulty.EASY: 0.25, Difficulty.MEDIUM: 0.4, Difficulty.HARD: 0.35}
+MIX = {Difficulty.EASY: 0.2, Difficulty.MEDIUM: 0.35, Difficulty.HARD: 0.45}
 """The share of each difficulty in training."""
 
 
@@ -22,23 +22,23 @@ class Drawn:
 
 
 def training_scene(rng: np.random.Generator) -> Scene:
-    """Draw a scene of the training mix that is not held out."""
+    """Draw a scene of the training mix: of the training split, and no pair that is held out."""
     difficulty = tuple(MIX)[int(rng.choice(len(MIX), p=tuple(MIX.values())))]
+    return scene_of(rng, difficulty, Split.TRAIN)
+
+
+def scene_of(rng: np.random.Generator, difficulty: Difficulty, split: Split, *, novel: bool = False) -> Scene:
+    """Draw a scene of one split and difficulty; `novel` asks for a colour that training never showed on a shape."""
     while True:
         scene = sample_scene(rng, difficulty)
-        if not held_out(scene):
+        if scene.split is split and scene.novel == novel:
             return scene
 
 
-def unseen_scenes(seed: int, count: int, difficulty: Difficulty) -> list[Scene]:
-    """Draw `count` scenes no training stream shows; easy scenes are too few to hold any out."""
+def unseen_scenes(seed: int, count: int, difficulty: Difficulty, *, novel: bool = False) -> list[Scene]:
+    """Draw `count` scenes of the test split, which no training stream shows."""
     rng = np.random.default_rng([seed, 977])
-    scenes: list[Scene] = []
-    while len(scenes) < count:
-        scene = sample_scene(rng, difficulty)
-        if difficulty is Difficulty.EASY or held_out(scene):
-            scenes.append(scene)
-    return scenes
+    return [scene_of(rng, difficulty, Split.TEST, novel=novel) for _ in range(count)]
 
 
 def draw(seed: int, step: int, count: int) -> Drawn:

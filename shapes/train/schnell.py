@@ -1,9 +1,9 @@
-"""shapes-schnell, the light tier: two large Euler steps, distilled from shapes-dev, a sixth of its size.
+"""shapes-schnell, the light tier: four large Euler steps, distilled from shapes-dev, a sixth of its size.
 
 First a bank: shapes-dev draws many pictures and each path is kept at the student's noise levels. Then the student
-learns, for either segment, the straight line from where the path enters to where it leaves; half of the later
-segments start where its own first step ended, so that it learns to mend what it will meet. It shares the text encoders
-and the autoencoder with its teacher.
+learns, for every segment, the straight line from where the path enters to where it leaves; half of the later segments
+start where its own steps ended, so that it learns to mend what it will meet. It shares the text encoders and the
+autoencoder with its teacher.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from shapes.captions import caption
@@ -24,16 +25,16 @@ from shapes.train.pictures import training_scene
 from shapes.train.precision import autocast
 from shapes.train.words import LENGTH, clip_ids_of, encode, t5_tokenizer
 
-STEPS = 2
+STEPS = 4
 BATCH = 128
 PEAK_RATE = 2e-3
 _PATHS_PER_STEP = 125
-_TEACHER_STEPS = 12
+_TEACHER_STEPS = 8
 _OWN_SHARE = 0.5
 
 
 def build_bank(course: Course, teacher: Course) -> None:
-    """Have the teacher draw 125 paths per step and team member; keep [3, 16, 64] per path at levels 1, ½, 0."""
+    """Have the teacher draw 125 paths per step and team member; keep [5, 16, 64] of each, at four steps' levels."""
     generator = load_generator(teacher, HEAVY)
     count = course.steps * team.size() * _PATHS_PER_STEP
     paths, tokens = _open_bank(course.folder, count)
@@ -72,7 +73,7 @@ def _open_bank(folder: Path, count: int) -> tuple[np.memmap, np.memmap]:
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """The teacher's paths, float16 [N, 3, 16, 64], and their captions' ids, uint8 [N, 20]."""
+    """The teacher's paths, float16 [N, 5, 16, 64], and their captions' ids, uint8 [N, 20]."""
 
     paths: np.memmap
     tokens: np.memmap
@@ -128,11 +129,21 @@ def _segment_loss(student: Generator, bank: Bank, rng: np.random.Generator, coun
     now, then = torch.from_numpy(levels[segment]), torch.from_numpy(levels[segment + 1])
     with torch.no_grad():
         text = Condition(*student.encode(torch.from_numpy(ids), torch.from_numpy(clip_ids_of(ids))))
-        own = torch.from_numpy((segment == STEPS - 1) & (rng.random(count) < _OWN_SHARE))
-        enters[own] = integrate(
-            student, paths[own, 0], Condition(text.states[own], text.pooled[own]), levels[:-1].tolist()
-        )
+        own = np.flatnonzero((segment > 0) & (rng.random(count) < _OWN_SHARE))
+        if len(own):
+            enters[own] = _own_entries(student, paths[own, 0], text[own], segment[own])
     with autocast():
         velocity = student.velocity(enters, now, text.states, text.pooled)
     target = (enters - leaves) / (now - then)[:, None, None]
     return (velocity.float() - target).square().mean()
+
+
+def _own_entries(student: Generator, starts: torch.Tensor, text: Condition, segment: NDArray[np.int64]) -> torch.Tensor:
+    """Return where the student itself enters each segment, [B, 16, 64], coming from noise of the same shape."""
+    entries, state = starts.clone(), starts
+    levels = sigmas(STEPS)
+    for reached in range(1, STEPS):
+        state = integrate(student, state, text, levels[reached - 1 : reached + 1])
+        here = torch.from_numpy(segment == reached)
+        entries[here] = state[here]
+    return entries

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("gateway", "tenants", "backends", "discriminators", "cascade", "shapes")
+ROOMS = ("gateway", "tenants", "backends", "discriminators", "cascade", "shapes", "bench")
 MODELS = ("torch", "diffusers", "transformers", "open_clip", "onnxruntime")
 MOST_LINES = 400
 
