@@ -64,7 +64,8 @@ def paint(scene: Scene, places: list[Placed], background: Background) -> NDArray
         colour = np.empty_like(picture)
         colour[:] = PAINT[thing.colour]
         if thing.fill is not None:
-            colour += inked(thing.fill, thing.shape, placed)[..., None] * (np.asarray(INK[background], np.float32) - colour)
+            ink = np.asarray(INK[background], np.float32)
+            colour += inked(thing.fill, thing.shape, placed)[..., None] * (ink - colour)
         picture += coverage(thing.shape, placed)[..., None] * (colour - picture)
     return (picture + 0.5).astype(np.uint8)
 
