@@ -27,7 +27,8 @@ def model_card(facts: Mapping[str, Any]) -> str:
     parts = ", ".join(f"{count} {part}" for part, count in facts["splits"].items())
     rows = "\n".join(_row(name, measured[name]) for name in ("auroc", "brier", "ece", "deferral_area"))
     utilities = ", ".join(f"{share}: {value:.3f}" for share, value in measured["utility_at"].items())
-    return _filled(f"""# {facts["name"]}
+    front = f"---\nlicense: {facts['license'].lower()}\n---\n\n" if facts["license"] else ""
+    return front + _filled(f"""# {facts["name"]}
 
 The calibrated probability that {facts["heavy"]} would do better than the picture of {facts["light"]} at hand, by more
 than {facts["margin"]} of utility. {_LOOKS_AT[kind]} Public score = 1 - probability.

@@ -29,6 +29,7 @@ class Names:
         heavy: the tier it compares them with.
         clip_digest: of the weights of the CLIP it stands on.
         judge: who gave the utilities, with a version.
+        license: of the head, an SPDX identifier; empty when nobody says.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Names:
     heavy: str
     clip_digest: str
     judge: str
+    license: str = ""
 
 
 def write_head(place: Path, trained: Trained, names: Names) -> float:

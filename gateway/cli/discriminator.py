@@ -42,6 +42,7 @@ def train(
     true: Annotated[
         Path | None, typer.Option(help="For real-fake: a folder of true pictures; the heavy pictures by default.")
     ] = None,
+    license_tag: Annotated[str, typer.Option("--license", help="Of the head, such as Apache-2.0.")] = "",
     seed: Annotated[int, typer.Option(help="Same seed and pairs, same head.")] = 0,
     *,
     as_json: AsJson = False,
@@ -64,7 +65,7 @@ def train(
     shown = _true_pictures(lines, eyes, true) if kind is HeadKind.REAL_FAKE else None
     with errors.status("Fitting, calibrating and measuring"):
         made = fit(embedded, Recipe(kind=Kind(kind), seed=seed), shown)
-        write_head(out, made, Names(out.name, light, heavy, eyes.digest, judges_of(lines)))
+        write_head(out, made, Names(out.name, light, heavy, eyes.digest, judges_of(lines), license_tag))
     facts = {name: value for name, value in made.facts.items() if name not in {"knots", "score_quantiles"}}
     if as_json:
         print_json({"head": out.name, **facts})

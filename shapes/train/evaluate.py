@@ -14,7 +14,7 @@ from rich.console import Console
 
 from shapes.train.cards import markdown, write_cards
 from shapes.train.clip import examine as examine_clip
-from shapes.train.export import CLIP, DEV, SCHNELL
+from shapes.train.export import CLIP, DEV, JUDGE, SCHNELL
 from shapes.train.flow import Eye, examine, tally
 from shapes.train.latents import Scaling, pack
 from shapes.train.networks import HEAVY, LIGHT, Depth, Generator
@@ -68,8 +68,9 @@ def evaluate(weights: Path, console: Console, count: int = 200) -> dict[str, Any
             console.print(
                 "autoencoder: " + "  ".join(f"{key} {value:.3f}" for key, value in figures["autoencoder"].items())
             )
-    figures["clip"] = _examine_clip(weights / CLIP)
-    console.print("clip: " + "  ".join(f"{key} {value:.3f}" for key, value in figures["clip"].items()))
+    for name in (CLIP, JUDGE):
+        figures[name] = _examine_clip(weights / name)
+        console.print(f"{name}: " + "  ".join(f"{key} {value:.3f}" for key, value in figures[name].items()))
     write_cards(weights, figures, count)
     return figures
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from discriminators.training.swapping import swap_in
 from shapes.train.clip import load_clip
@@ -14,8 +13,6 @@ from shapes.train.networks import HEAVY, LIGHT, Depth
 from shapes.train.schnell import STEPS
 
 DEV, SCHNELL, CLIP, JUDGE = "shapes-dev", "shapes-schnell", "shapes-clip", "shapes-clip-judge"
-HEAD: Final = "schnell-vs-dev"
-HEAD_VERSION = 1
 
 
 def ship_variant(course: Course, weights: Path, name: str) -> Mapping[str, float]:

@@ -24,6 +24,7 @@ from shapes.render import render
 from shapes.train.clip import features, normalise
 from shapes.train.export import CLIP as CLIP_NAME
 from shapes.train.export import DEV, SCHNELL
+from shapes.train.folders import LICENSE
 from shapes.train.pairs import Drawn
 from shapes.train.words import clip_tokenizer, encode
 
@@ -47,7 +48,7 @@ def ship_heads(drawn: Drawn, weights: Path, seed: int) -> dict[str, float]:
     worst = {}
     for kind, name in HEADS.items():
         fitted = train(pairs, Recipe(kind=kind, seed=seed), true if kind is Kind.REAL_FAKE else None)
-        worst[name] = write_head(weights / "heads" / name, fitted, Names(name, SCHNELL, DEV, digest, JUDGE))
+        worst[name] = write_head(weights / "heads" / name, fitted, Names(name, SCHNELL, DEV, digest, JUDGE, LICENSE))
     return worst
 
 
