@@ -21,8 +21,6 @@ from discriminators.embeddings import Embeddings
 from discriminators.networks import RUN_ERRORS, Network
 
 _PICTURE, _PROMPT = "image_features", "text_embedding"
-_FIRST_FORMAT = ("image_embedding", "text_embedding")
-"""What heads without a `kind` in their calibration take: the picture's embedding alone."""
 
 
 class Kind(StrEnum):
@@ -78,7 +76,6 @@ class CalibratedHead:
         """All that `calibration.json` says."""
         self.knots = read_knots(self.calibration)
         self._inputs = _inputs(self.calibration, kinds)
-        self._width = clip.width
         _check_clip(self.calibration, clip)
         _check_graph(self.calibration)
         self._network = _Outputs(files, "head.onnx", frozenset(self._inputs), threads)
@@ -107,7 +104,7 @@ class CalibratedHead:
         Raises:
             DiscriminatorError: the network failed or an answer is not a number.
         """
-        known = {_PICTURE: image, _PROMPT: text, "image_embedding": None if image is None else image[:, : self._width]}
+        known = {_PICTURE: image, _PROMPT: text}
         fed = {name: value for name in self._inputs if (value := known[name]) is not None}
         answer = self._network.run(fed).ravel().astype(np.float64)
         if not np.isfinite(answer).all():
@@ -149,8 +146,6 @@ def _inputs(calibration: Settings, kinds: frozenset[Kind]) -> tuple[str, ...]:
     Raises:
         ModelFilesError: the head's kind is unknown, or not one the caller can use.
     """
-    if "kind" not in calibration.values and Kind.PAIR in kinds:
-        return _FIRST_FORMAT
     kind, usable = calibration.text("kind", ""), ", ".join(sorted(kinds))
     if kind not in kinds:
         raise calibration.folder.broken(
@@ -169,8 +164,6 @@ def _check_clip(calibration: Settings, clip: Embeddings) -> None:
         raise ModelFilesError(
             f"Head {calibration.folder.path.name} was trained for another CLIP. Name the right pair in the catalogue."
         )
-    if "kind" not in calibration.values:
-        return
     made_for = calibration.whole("feature_width"), calibration.whole("embedding_width")
     if made_for != (clip.feature_width, clip.width):
         raise ModelFilesError(

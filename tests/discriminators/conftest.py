@@ -30,3 +30,10 @@ def head(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return tiny_clip.build_head(tmp_path_factory.mktemp("head"))
+
+
+@pytest.fixture(scope="session")
+def patchy_head(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tiny_clip.build_head(tmp_path_factory.mktemp("patchy-head"), patches=True)

@@ -8,6 +8,7 @@ import json
 import shutil
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -23,6 +24,13 @@ from tests.discriminators.tiny_clip import DIMENSIONS, FEATURES
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]  # the first one waits for the exporter
 
 TOLERANCE = 1e-4
+
+
+class Pair(NamedTuple):
+    """A head and the CLIP that it stands on."""
+
+    clip: Path
+    head: Path
 
 
 class Theirs:
@@ -56,13 +64,15 @@ class Theirs:
             return self.model.encode_text(torch.tensor([ids]), normalize=True).numpy()
 
 
-@pytest.fixture(params=["tiny", "patchy", "bundled"])
+@pytest.fixture(params=["tiny", "patchy", "shapes-clip", "shapes-clip-judge"])
 def folder(request: pytest.FixtureRequest, clip: Path, patchy_clip: Path) -> Path:
-    return {"tiny": clip, "patchy": patchy_clip, "bundled": BUNDLED / "shapes-clip"}[request.param]
+    return {"tiny": clip, "patchy": patchy_clip}.get(request.param, BUNDLED / request.param)
 
 
-def head_of(folder: Path, tiny_head: Path) -> Path:
-    return BUNDLED / "heads" / "schnell-vs-dev" if BUNDLED in folder.parents else tiny_head
+@pytest.fixture(params=["tiny", "patchy", "bundled"])
+def pair(request: pytest.FixtureRequest, clip: Path, patchy_clip: Path, head: Path, patchy_head: Path) -> Pair:
+    bundled = Pair(BUNDLED / "shapes-clip", BUNDLED / "heads" / "schnell-vs-dev")
+    return {"tiny": Pair(clip, head), "patchy": Pair(patchy_clip, patchy_head), "bundled": bundled}[request.param]
 
 
 def test_pictures_of_any_size_are_embedded_as_open_clip_embeds_them(folder: Path) -> None:
@@ -90,12 +100,10 @@ def test_embeddings_have_length_one(folder: Path) -> None:
         assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
 
 
-async def test_the_score_is_the_calibrated_answer_of_the_head_on_open_clips_embeddings(
-    folder: Path, head: Path
-) -> None:
-    theirs, ours = Theirs(folder), ClipEmbeddings(folder, threads=1)
-    judge = ClipHead(folder, head_of(folder, head), threads=1)
-    alone = CalibratedHead(head_of(folder, head), ours, frozenset({Kind.PAIR}), threads=1)
+async def test_the_score_is_the_calibrated_answer_of_the_head_on_open_clips_embeddings(pair: Pair) -> None:
+    theirs, ours = Theirs(pair.clip), ClipEmbeddings(pair.clip, threads=1)
+    judge = ClipHead(pair.clip, pair.head, threads=1)
+    alone = CalibratedHead(pair.head, ours, frozenset({Kind.PAIR}), threads=1)
 
     for seed, prompt in enumerate(PROMPTS):
         artifact = picture(seed, 64, 64)

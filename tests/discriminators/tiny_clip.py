@@ -61,22 +61,27 @@ def build_clip(folder: Path, *, patches: bool = False) -> Path:
     return folder
 
 
-def build_head(folder: Path) -> Path:
-    """Write a head with random weights over [image, text, image * text], and a calibration."""
+def build_head(folder: Path, *, patches: bool = False) -> Path:
+    """Write a head with random weights over [features, text, image * text], and a calibration."""
     import torch
 
     torch.manual_seed(8)
-    weights = torch.nn.Linear(3 * DIMENSIONS, 1)
+    width = FEATURES if patches else DIMENSIONS
+    weights = torch.nn.Linear(width + 2 * DIMENSIONS, 1)
 
-    def logit(image_embedding: Any, text_embedding: Any) -> Any:
-        return 20 * weights(torch.cat((image_embedding, text_embedding, image_embedding * text_embedding), dim=-1))
+    def logit(image_features: Any, text_embedding: Any) -> Any:
+        image = image_features[:, :DIMENSIONS]
+        return 20 * weights(torch.cat((image_features, text_embedding, image * text_embedding), dim=-1))
 
-    names = ("image_embedding", "text_embedding")
-    _write(folder / "head.onnx", _module(weights, logit), {name: torch.randn(1, DIMENSIONS) for name in names})
+    examples = {"image_features": torch.randn(1, width), "text_embedding": torch.randn(1, DIMENSIONS)}
+    _write(folder / "head.onnx", _module(weights, logit), examples)
     calibration = {
         "light": "tiny-light",
         "heavy": "tiny-heavy",
+        "kind": "pair",
         "clip_digest": DIGEST,
+        "feature_width": width,
+        "embedding_width": DIMENSIONS,
         "knots": {"x": [-20.0, -1.0, 1.0, 20.0], "y": [0.05, 0.3, 0.6, 0.95]},
     }
     (folder / "calibration.json").write_text(json.dumps(calibration))
