@@ -20,7 +20,7 @@ from shapes.train.course import Average, Course, Figures, follow
 from shapes.train.dev import load_generator, optimisers, set_rates
 from shapes.train.flow import Condition, Eye, condition, examine, integrate, noise, sigmas, table
 from shapes.train.latents import create_map, open_map
-from shapes.train.networks import HEAVY, LIGHT, Generator
+from shapes.train.networks import HEAVY, LIGHT, Depth, Generator
 from shapes.train.pictures import training_scene
 from shapes.train.precision import autocast
 from shapes.train.words import LENGTH, clip_ids_of, encode, t5_tokenizer
@@ -87,10 +87,7 @@ class Bank:
 def train(course: Course, teacher: Course, batch: int = BATCH) -> None:
     """Train the student along `course`; prints the oracle's report at every checkpoint."""
     torch.manual_seed(course.seed)
-    student = Generator(LIGHT)
-    heavy = load_generator(teacher, HEAVY)
-    student.pooled_encoder.load_state_dict(heavy.pooled_encoder.state_dict())
-    student.sequence_encoder.load_state_dict(heavy.sequence_encoder.state_dict())
+    student = pruned(load_generator(teacher, HEAVY), HEAVY, LIGHT)
     bank, eye = Bank.open(course.folder), Eye.open(course.folder)
     average = Average(student, 0.998)
     learners = optimisers(nn.ModuleDict({"transformer": student.transformer}), PEAK_RATE)
@@ -115,6 +112,22 @@ def train(course: Course, teacher: Course, batch: int = BATCH) -> None:
         course.console.print(table(examine(load_generator(course, LIGHT), eye, STEPS, count=64)))
 
     follow(course, {"generator": student, "average": average, **parts}, step, watch)
+
+
+def pruned(teacher: Generator, depth: Depth, kept: Depth) -> Generator:
+    """Return a generator with the teacher's text encoders, first two-stream blocks and last one-stream blocks."""
+    student = Generator(kept)
+    dropped = depth.single - kept.single
+    learned = {}
+    for name, value in teacher.state_dict().items():
+        kind, _, rest = name.removeprefix("transformer.").partition(".")
+        if kind == "single_transformer_blocks":
+            number, _, part = rest.partition(".")
+            name = f"transformer.{kind}.{int(number) - dropped}.{part}"
+        learned[name] = value
+    wanted = student.state_dict()
+    student.load_state_dict({name: learned[name] for name in wanted})
+    return student
 
 
 def _segment_loss(student: Generator, bank: Bank, rng: np.random.Generator, count: int) -> torch.Tensor:
