@@ -60,7 +60,7 @@ class Depth:
 
 
 HEAVY = Depth(heads=6, double=2, single=4)
-LIGHT = Depth(heads=6, double=1, single=1)
+LIGHT = Depth(heads=6, double=1, single=2)
 
 
 def new_transformer(depth: Depth) -> FluxTransformer2DModel:

@@ -1,9 +1,10 @@
-"""shapes-schnell, the light tier: four large Euler steps, distilled from shapes-dev, a sixth of its size.
+"""shapes-schnell, the light tier: two large Euler steps, distilled from shapes-dev, half its size.
 
 First a bank: shapes-dev draws many pictures and each path is kept at the student's noise levels. Then the student
-learns, for every segment, the straight line from where the path enters to where it leaves; half of the later segments
-start where its own steps ended, so that it learns to mend what it will meet. It shares the text encoders and the
-autoencoder with its teacher.
+learns, for every segment, the straight line from where the path enters to where it leaves. Half of the later segments
+start where its own steps ended, and there the teacher says anew where to go: so the student learns to mend what it
+will meet, and never averages over paths that it has left. It starts as its teacher's first and last blocks, and shares
+the text encoders and the autoencoder with it.
 """
 
 from dataclasses import dataclass
@@ -25,21 +26,22 @@ from shapes.train.pictures import training_scene
 from shapes.train.precision import autocast
 from shapes.train.words import LENGTH, clip_ids_of, encode, t5_tokenizer
 
-STEPS = 4
+STEPS = 2
 BATCH = 128
 PEAK_RATE = 2e-3
 _PATHS_PER_STEP = 125
 _TEACHER_STEPS = 8
+_KEPT = 4
 _OWN_SHARE = 0.5
 
 
 def build_bank(course: Course, teacher: Course) -> None:
-    """Have the teacher draw 125 paths per step and team member; keep [5, 16, 64] of each, at four steps' levels."""
+    """Have the teacher draw 125 paths per step and team member; keep [5, 16, 64] of each, at four levels and the end."""
     generator = load_generator(teacher, HEAVY)
     count = course.steps * team.size() * _PATHS_PER_STEP
     paths, tokens = _open_bank(course.folder, count)
     levels = sigmas(_TEACHER_STEPS)
-    stride = _TEACHER_STEPS // STEPS
+    stride = _TEACHER_STEPS // _KEPT
 
     def step(step_number: int) -> Figures:
         number = step_number * team.size() + team.rank()
@@ -50,7 +52,7 @@ def build_bank(course: Course, teacher: Course) -> None:
         text = condition(generator, captions)
         state = noise([int(seed) for seed in rng.integers(2**62, size=_PATHS_PER_STEP)])
         paths[span, 0] = state.numpy()
-        for segment in range(STEPS):
+        for segment in range(_KEPT):
             part = levels[segment * stride : (segment + 1) * stride + 1]
             state = integrate(generator, state, text, part)
             paths[span, segment + 1] = state.numpy()
@@ -65,7 +67,7 @@ def build_bank(course: Course, teacher: Course) -> None:
 def _open_bank(folder: Path, count: int) -> tuple[np.memmap, np.memmap]:
     """Open the bank's two files; the team's first member creates them."""
     if team.rank() == 0:
-        create_map(folder / "paths.npy", "<f2", (count, STEPS + 1, 16, 64))
+        create_map(folder / "paths.npy", "<f2", (count, _KEPT + 1, 16, 64))
         create_map(folder / "path_tokens.npy", "|u1", (count, LENGTH))
     team.wait()
     return open_map(folder / "paths.npy"), open_map(folder / "path_tokens.npy")
@@ -87,7 +89,8 @@ class Bank:
 def train(course: Course, teacher: Course, batch: int = BATCH) -> None:
     """Train the student along `course`; prints the oracle's report at every checkpoint."""
     torch.manual_seed(course.seed)
-    student = pruned(load_generator(teacher, HEAVY), HEAVY, LIGHT)
+    heavy = load_generator(teacher, HEAVY)
+    student = pruned(heavy, HEAVY, LIGHT)
     bank, eye = Bank.open(course.folder), Eye.open(course.folder)
     average = Average(student, 0.998)
     learners = optimisers(nn.ModuleDict({"transformer": student.transformer}), PEAK_RATE)
@@ -96,7 +99,7 @@ def train(course: Course, teacher: Course, batch: int = BATCH) -> None:
     def step(number: int) -> Figures:
         set_rates(learners, PEAK_RATE * course.schedule(number))
         rng = np.random.default_rng([course.seed, number, team.rank()])
-        loss = _segment_loss(student, bank, rng, batch // team.size())
+        loss = _segment_loss(student, heavy, bank, rng, batch // team.size())
         for learner in learners:
             learner.zero_grad(set_to_none=True)
         loss.backward()
@@ -130,13 +133,16 @@ def pruned(teacher: Generator, depth: Depth, kept: Depth) -> Generator:
     return student
 
 
-def _segment_loss(student: Generator, bank: Bank, rng: np.random.Generator, count: int) -> torch.Tensor:
-    """Mean squared error of one large step's velocity against the straight line to where the teacher went."""
+def _segment_loss(
+    student: Generator, teacher: Generator, bank: Bank, rng: np.random.Generator, count: int
+) -> torch.Tensor:
+    """Mean squared error of one large step's velocity against the straight line to where the teacher goes."""
     chosen = np.sort(rng.integers(len(bank.paths), size=count))
     segment = np.arange(count) % STEPS
     paths = torch.from_numpy(bank.paths[chosen].astype(np.float32))
     rows = torch.arange(count)
-    enters, leaves = paths[rows, segment], paths[rows, segment + 1]
+    stride = _KEPT // STEPS
+    enters, leaves = paths[rows, segment * stride], paths[rows, (segment + 1) * stride]
     ids = bank.tokens[chosen].astype(np.int64)
     levels = np.asarray(sigmas(STEPS), np.float32)
     now, then = torch.from_numpy(levels[segment]), torch.from_numpy(levels[segment + 1])
@@ -145,6 +151,7 @@ def _segment_loss(student: Generator, bank: Bank, rng: np.random.Generator, coun
         own = np.flatnonzero((segment > 0) & (rng.random(count) < _OWN_SHARE))
         if len(own):
             enters[own] = _own_entries(student, paths[own, 0], text[own], segment[own])
+            leaves[own] = _exits(teacher, enters[own], text[own], segment[own])
     with autocast():
         velocity = student.velocity(enters, now, text.states, text.pooled)
     target = (enters - leaves) / (now - then)[:, None, None]
@@ -160,3 +167,15 @@ def _own_entries(student: Generator, starts: torch.Tensor, text: Condition, segm
         here = torch.from_numpy(segment == reached)
         entries[here] = state[here]
     return entries
+
+
+def _exits(teacher: Generator, entries: torch.Tensor, text: Condition, segment: NDArray[np.int64]) -> torch.Tensor:
+    """Return where the teacher leaves each segment, [B, 16, 64], coming from entries of the same shape."""
+    exits = torch.empty_like(entries)
+    levels, stride = sigmas(_TEACHER_STEPS), _TEACHER_STEPS // STEPS
+    for reached in range(STEPS):
+        here = np.flatnonzero(segment == reached)
+        if len(here):
+            part = levels[reached * stride : (reached + 1) * stride + 1]
+            exits[here] = integrate(teacher, entries[here], text[here], part)
+    return exits
