@@ -18,6 +18,7 @@ T = TypeVar("T")
 _PAIR_RELATIONS = (Relation.LEFT_OF, Relation.RIGHT_OF, Relation.ABOVE, Relation.BELOW)
 _IDENTICAL_SHARE = 0.2
 _SIZED_SHARE = 0.8
+_SMALL_SHARE = 0.4
 _GROUNDED_SHARE = 0.9
 _PARTS = 10
 _MOST_THINGS = 3
@@ -35,7 +36,10 @@ NEVER_TOGETHER = frozenset(
 
 
 class Difficulty(StrEnum):
-    """The ladder, by what must be got right: one plain thing; one with a fill, or two plain ones; more than that."""
+    """The ladder, by the detail that must be got right.
+
+    One plain thing that is not small; a small one, one with a fill, or two plain ones; more than that.
+    """
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -97,6 +101,8 @@ class Scene:
         if len(self.things) == _MOST_THINGS:
             return Difficulty.HARD
         filled = any(thing.fill for thing in self.things)
+        if len(self.things) == 1 and self.things[0].size is Size.SMALL and not filled:
+            return Difficulty.MEDIUM
         return tuple(Difficulty)[len(self.things) - 1 + filled]
 
     @property
@@ -114,8 +120,15 @@ class Scene:
 
 def sample_scene(rng: np.random.Generator, difficulty: Difficulty) -> Scene:
     """Draw a scene; the same generator state gives the same scene."""
-    background = _pick(rng, tuple(Background)) if rng.random() < _GROUNDED_SHARE else None
     count = _sample_count(rng, difficulty)
+    while (scene := _propose(rng, difficulty, count)).difficulty is not difficulty:
+        continue
+    return scene
+
+
+def _propose(rng: np.random.Generator, difficulty: Difficulty, count: int) -> Scene:
+    """Draw a scene that may well be as difficult as asked."""
+    background = _pick(rng, tuple(Background)) if rng.random() < _GROUNDED_SHARE else None
     fills = _sample_fills(rng, count, difficulty)
     if count == 1 or rng.random() < _IDENTICAL_SHARE:
         fill = fills[0] or fills[-1]
@@ -131,7 +144,9 @@ def _sample_count(rng: np.random.Generator, difficulty: Difficulty) -> int:
 
 
 def _sample_fills(rng: np.random.Generator, count: int, difficulty: Difficulty) -> list[Fill | None]:
-    """Fills that make `count` things as difficult as asked; the first thing has one if any has."""
+    """Fills that make `count` things as difficult as asked; one thing of medium difficulty may be plain and small."""
+    if (difficulty, count) == (Difficulty.MEDIUM, 1) and rng.random() < _SMALL_SHARE:
+        return [None]
     if difficulty is Difficulty.EASY or count == _MOST_THINGS or (difficulty, count) == (Difficulty.MEDIUM, 2):
         return [None] * count
     fills = [_pick(rng, tuple(Fill))] + [_pick(rng, (None, *Fill)) for _ in range(count - 1)]

@@ -22,7 +22,7 @@ _DEFAULT_STEPS = {
     "latents": 150,
     "dev": 6000,
     "guided": 300,
-    "bank": 100,
+    "bank": 165,
     "schnell": 2500,
     "clip": 850,
     "judge": 500,

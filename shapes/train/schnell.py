@@ -7,6 +7,9 @@ will meet, and never averages over paths that it has left. It starts as its teac
 the text encoders and the autoencoder with it.
 """
 
+from __future__ import annotations
+
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,16 +18,17 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from shapes.captions import caption
+from shapes.captions import caption, parse
+from shapes.scenes import Difficulty, Scene, Split
 from shapes.train import team
 from shapes.train.course import Average, Course, Figures, follow
 from shapes.train.dev import load_generator, optimisers, set_rates
 from shapes.train.flow import Condition, Eye, condition, examine, integrate, noise, sigmas, table
 from shapes.train.latents import create_map, open_map
 from shapes.train.networks import HEAVY, LIGHT, Depth, Generator
-from shapes.train.pictures import training_scene
+from shapes.train.pictures import scene_of, training_scene
 from shapes.train.precision import autocast
-from shapes.train.words import LENGTH, clip_ids_of, encode, t5_tokenizer
+from shapes.train.words import LENGTH, clip_ids_of, decode, encode, t5_tokenizer
 
 STEPS = 2
 BATCH = 128
@@ -33,10 +37,13 @@ _PATHS_PER_STEP = 125
 _TEACHER_STEPS = 8
 _KEPT = 4
 _OWN_SHARE = 0.5
+_EASY_SHARE = 0.85
+"""With two steps to spend, plain pictures come first; in the last eighth of the course there are no others."""
+_LAST = 7 / 8
 
 
 def build_bank(course: Course, teacher: Course) -> None:
-    """Have the teacher draw 125 paths per step and team member; keep [5, 16, 64] of each, at four levels and the end."""
+    """Have the teacher draw 125 paths per step and team member; keep [5, 16, 64] of each, at four levels and 0."""
     generator = load_generator(teacher, HEAVY)
     count = course.steps * team.size() * _PATHS_PER_STEP
     paths, tokens = _open_bank(course.folder, count)
@@ -47,7 +54,7 @@ def build_bank(course: Course, teacher: Course) -> None:
         number = step_number * team.size() + team.rank()
         span = slice(number * _PATHS_PER_STEP, (number + 1) * _PATHS_PER_STEP)
         rng = np.random.default_rng([course.seed, number, 3])
-        captions = [caption(training_scene(rng), rng) for _ in range(_PATHS_PER_STEP)]
+        captions = [caption(_scene(rng), rng) for _ in range(_PATHS_PER_STEP)]
         tokens[span] = encode(t5_tokenizer(), captions)
         text = condition(generator, captions)
         state = noise([int(seed) for seed in rng.integers(2**62, size=_PATHS_PER_STEP)])
@@ -64,6 +71,13 @@ def build_bank(course: Course, teacher: Course) -> None:
     team.wait()
 
 
+def _scene(rng: np.random.Generator) -> Scene:
+    """Draw a scene of the training mix, or, every second time, an easy one."""
+    if rng.random() < 0.5:  # noqa: PLR2004
+        return scene_of(rng, Difficulty.EASY, Split.TRAIN)
+    return training_scene(rng)
+
+
 def _open_bank(folder: Path, count: int) -> tuple[np.memmap, np.memmap]:
     """Open the bank's two files; the team's first member creates them."""
     if team.rank() == 0:
@@ -74,16 +88,35 @@ def _open_bank(folder: Path, count: int) -> tuple[np.memmap, np.memmap]:
 
 
 @dataclass(frozen=True, slots=True)
+class Paths:
+    """Some of the teacher's paths, float32 [B, 5, 16, 64], and their captions' ids, int64 [B, 20]."""
+
+    states: torch.Tensor
+    ids: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
 class Bank:
-    """The teacher's paths, float16 [N, 5, 16, 64], and their captions' ids, uint8 [N, 20]."""
+    """The teacher's paths, float16 [N, 5, 16, 64], their captions' ids, uint8 [N, 20], and which are easy or not."""
 
     paths: np.memmap
     tokens: np.memmap
+    easy: NDArray[np.intp]
+    other: NDArray[np.intp]
 
     @classmethod
-    def open(cls, folder: Path) -> "Bank":
+    def open(cls, folder: Path) -> Bank:
         """Open the files `build_bank` wrote."""
-        return cls(np.load(folder / "paths.npy", mmap_mode="r"), np.load(folder / "path_tokens.npy", mmap_mode="r"))
+        tokens = np.load(folder / "path_tokens.npy", mmap_mode="r")
+        easy = np.array([parse(text).difficulty is Difficulty.EASY for text in decode(tokens)])
+        paths = np.load(folder / "paths.npy", mmap_mode="r")
+        return cls(paths, tokens, np.flatnonzero(easy), np.flatnonzero(~easy))
+
+    def draw(self, rng: np.random.Generator, count: int, easy_share: float) -> Paths:
+        """Draw paths, of which that share is easy."""
+        easy = int(rng.binomial(count, easy_share))
+        rows = np.sort(np.concatenate([rng.choice(self.easy, easy), rng.choice(self.other, count - easy)]))
+        return Paths(torch.from_numpy(self.paths[rows].astype(np.float32)), self.tokens[rows].astype(np.int64))
 
 
 def train(course: Course, teacher: Course, batch: int = BATCH) -> None:
@@ -99,7 +132,8 @@ def train(course: Course, teacher: Course, batch: int = BATCH) -> None:
     def step(number: int) -> Figures:
         set_rates(learners, PEAK_RATE * course.schedule(number))
         rng = np.random.default_rng([course.seed, number, team.rank()])
-        loss = _segment_loss(student, heavy, bank, rng, batch // team.size())
+        share = _EASY_SHARE if number < _LAST * course.steps else 1.0
+        loss = _segment_loss(student, heavy, bank.draw(rng, batch // team.size(), share), rng)
         for learner in learners:
             learner.zero_grad(set_to_none=True)
         loss.backward()
@@ -120,37 +154,29 @@ def train(course: Course, teacher: Course, batch: int = BATCH) -> None:
 def pruned(teacher: Generator, depth: Depth, kept: Depth) -> Generator:
     """Return a generator with the teacher's text encoders, first two-stream blocks and last one-stream blocks."""
     student = Generator(kept)
-    dropped = depth.single - kept.single
-    learned = {}
-    for name, value in teacher.state_dict().items():
-        kind, _, rest = name.removeprefix("transformer.").partition(".")
-        if kind == "single_transformer_blocks":
-            number, _, part = rest.partition(".")
-            name = f"transformer.{kind}.{int(number) - dropped}.{part}"
-        learned[name] = value
-    wanted = student.state_dict()
-    student.load_state_dict({name: learned[name] for name in wanted})
+    learned, dropped = teacher.state_dict(), depth.single - kept.single
+    student.load_state_dict({name: learned[_kept_as(name, dropped)] for name in student.state_dict()})
     return student
 
 
-def _segment_loss(
-    student: Generator, teacher: Generator, bank: Bank, rng: np.random.Generator, count: int
-) -> torch.Tensor:
+def _kept_as(name: str, dropped: int) -> str:
+    """What the student's parameter is called in a teacher with `dropped` more one-stream blocks before."""
+    return re.sub(r"(?<=single_transformer_blocks\.)\d+", lambda number: str(int(number[0]) + dropped), name)
+
+
+def _segment_loss(student: Generator, teacher: Generator, paths: Paths, rng: np.random.Generator) -> torch.Tensor:
     """Mean squared error of one large step's velocity against the straight line to where the teacher goes."""
-    chosen = np.sort(rng.integers(len(bank.paths), size=count))
-    segment = np.arange(count) % STEPS
-    paths = torch.from_numpy(bank.paths[chosen].astype(np.float32))
+    count, stride = len(paths.ids), _KEPT // STEPS
+    segment = rng.permutation(np.arange(count) % STEPS)
     rows = torch.arange(count)
-    stride = _KEPT // STEPS
-    enters, leaves = paths[rows, segment * stride], paths[rows, (segment + 1) * stride]
-    ids = bank.tokens[chosen].astype(np.int64)
+    enters, leaves = paths.states[rows, segment * stride], paths.states[rows, (segment + 1) * stride]
     levels = np.asarray(sigmas(STEPS), np.float32)
     now, then = torch.from_numpy(levels[segment]), torch.from_numpy(levels[segment + 1])
     with torch.no_grad():
-        text = Condition(*student.encode(torch.from_numpy(ids), torch.from_numpy(clip_ids_of(ids))))
+        text = Condition(*student.encode(torch.from_numpy(paths.ids), torch.from_numpy(clip_ids_of(paths.ids))))
         own = np.flatnonzero((segment > 0) & (rng.random(count) < _OWN_SHARE))
         if len(own):
-            enters[own] = _own_entries(student, paths[own, 0], text[own], segment[own])
+            enters[own] = _own_entries(student, paths.states[own, 0], text[own], segment[own])
             leaves[own] = _exits(teacher, enters[own], text[own], segment[own])
     with autocast():
         velocity = student.velocity(enters, now, text.states, text.pooled)

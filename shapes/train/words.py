@@ -50,3 +50,10 @@ def clip_ids_of(t5_ids: NDArray[np.int64]) -> NDArray[np.int64]:
     """Turn T5 ids into CLIP ids of the same captions: int64 [B, 20] → int64 [B, 20]."""
     begin = np.full((len(t5_ids), 1), VOCABULARY[BEGIN], np.int64)
     return np.concatenate([begin, t5_ids[:, :-1]], axis=1)
+
+
+def decode(t5_ids: NDArray[np.integer]) -> list[str]:
+    """Return the captions of ids [N, 20] in the T5 layout, commas set apart."""
+    words = {number: word for word, number in VOCABULARY.items()}
+    rows = ([words[number] for number in row] for row in t5_ids.tolist())
+    return [" ".join(row[: row.index(END)]) for row in rows]

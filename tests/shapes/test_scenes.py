@@ -28,6 +28,7 @@ def test_the_same_seed_gives_the_same_scene_of_the_asked_difficulty(seed, diffic
     ("text", "difficulty"),
     [
         ("a large red circle on a white background", Difficulty.EASY),
+        ("a little red circle", Difficulty.MEDIUM),
         ("a striped red circle", Difficulty.MEDIUM),
         ("two red circles", Difficulty.MEDIUM),
         ("a red circle above a small blue star", Difficulty.MEDIUM),

@@ -43,14 +43,14 @@ def write_untrained(folder: Path) -> None:
     modules = {"vae": new_autoencoder(), "clip": new_clip(), "dev": Generator(HEAVY), "schnell": Generator(LIGHT)}
     for name, module in modules.items():
         torch.save({"step": 0, "average": Average(module).state_dict()}, folder / f"{name}.checkpoint.pt")
-    torch.save({"step": dev._SCHOOL_STEPS}, folder / "school.checkpoint.pt")
+    torch.save({"step": dev.SCHOOL_STEPS}, folder / "school.checkpoint.pt")
     (folder / "scaling.json").write_text('{"scale": 1.0, "shift": 0.0}')
     rng = np.random.default_rng(8)
     ids = encode(t5_tokenizer(), [caption(training_scene(rng), rng) for _ in range(ROWS)])
     for name in ("tokens", "path_tokens"):
         _write_map(folder / f"{name}.npy", "|u1", ids)
     _write_map(folder / "latents.npy", "<f2", rng.standard_normal((ROWS, 16, 64)))
-    _write_map(folder / "paths.npy", "<f2", rng.standard_normal((ROWS, schnell.STEPS + 1, 16, 64)))
+    _write_map(folder / "paths.npy", "<f2", rng.standard_normal((ROWS, schnell._KEPT + 1, 16, 64)))
     assert ids.shape == (ROWS, LENGTH)
 
 
