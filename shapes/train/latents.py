@@ -20,7 +20,7 @@ from shapes.train.course import Course, Figures, follow
 from shapes.train.pictures import draw, to_pictures, to_tensor
 from shapes.train.words import LENGTH, encode, t5_tokenizer
 
-_BATCH = 500
+_BATCH = 1000
 _TOKENS = 16
 
 
@@ -74,18 +74,18 @@ def decode(vae: AutoencoderKL, scaling: Scaling, tokens: torch.Tensor, side: int
 
 
 def build(course: Course) -> None:
-    """Encode 500 pictures per step and team member; resumes after the last checkpoint."""
+    """Encode 1,000 pictures per step, over the whole team; resumes after the last checkpoint."""
     vae = load_autoencoder(course.folder)
     scaling = measure_scaling(vae, course.seed)
-    count, tokenizer = course.steps * team.size() * _BATCH, t5_tokenizer()
-    latents, tokens = _open_all(course.folder, count, scaling)
+    mine, tokenizer = _BATCH // team.size(), t5_tokenizer()
+    latents, tokens = _open_all(course.folder, course.steps * _BATCH, scaling)
     vae.to(memory_format=torch.channels_last)
 
     def step(step_number: int) -> Figures:
         number = step_number * team.size() + team.rank()
-        drawn = draw(course.seed, number, _BATCH)
+        drawn = draw(course.seed, number, mine)
         rng = np.random.default_rng([course.seed, number, 1])
-        span = slice(number * _BATCH, (number + 1) * _BATCH)
+        span = slice(number * mine, (number + 1) * mine)
         tokens[span] = encode(tokenizer, [caption(scene, rng) for scene in drawn.scenes])
         with torch.no_grad():
             raw = vae.encode(to_tensor(drawn.pictures).to(memory_format=torch.channels_last)).latent_dist.mean

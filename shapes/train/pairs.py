@@ -19,7 +19,7 @@ from shapes.train.schnell import STEPS
 HEAVY_SEEDS = 2
 HEAVY_STEPS = 8
 """Fewer than are shipped: the oracle reads the same shares at 8 and at 28 steps (DECISIONS 12 and 13)."""
-PROMPTS_PER_STEP = 50
+PROMPTS_PER_STEP = 100
 _SPLITS = {Split.TRAIN: 0.75, Split.CALIBRATE: 0.2, Split.TEST: 0.05}
 
 
@@ -61,17 +61,17 @@ def _scenes(rng: np.random.Generator, count: int) -> list[Scene]:
 
 
 def build(course: Course, dev: Course, schnell: Course) -> None:
-    """Draw and read 50 prompts per step and team member; one shard each in `pairs/`."""
+    """Draw and read 100 prompts per step, over the whole team; one shard per member in `pairs/`."""
     heavy, light, eye = load_generator(dev, HEAVY), load_generator(schnell, LIGHT), Eye.open(course.folder)
-    shards = course.folder / "pairs"
+    shards, mine = course.folder / "pairs", PROMPTS_PER_STEP // team.size()
     shards.mkdir(parents=True, exist_ok=True)
 
     def step(step_number: int) -> Figures:
         number = step_number * team.size() + team.rank()
         rng = np.random.default_rng([course.seed, number, 4])
-        scenes = _scenes(rng, PROMPTS_PER_STEP)
+        scenes = _scenes(rng, mine)
         captions = [caption(scene, rng) for scene in scenes]
-        seeds = rng.integers(2**62, size=(HEAVY_SEEDS + 1, PROMPTS_PER_STEP)).tolist()
+        seeds = rng.integers(2**62, size=(HEAVY_SEEDS + 1, mine)).tolist()
         text = condition(light, captions)
         tokens = sample(light, text, seeds[0], STEPS)
         own = eye.readings(tokens, scenes)

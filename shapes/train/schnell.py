@@ -33,7 +33,7 @@ from shapes.train.words import LENGTH, clip_ids_of, decode, encode, t5_tokenizer
 STEPS = 2
 BATCH = 128
 PEAK_RATE = 2e-3
-_PATHS_PER_STEP = 125
+_PATHS_PER_STEP = 250
 _TEACHER_STEPS = 8
 _KEPT = 4
 _OWN_SHARE = 0.5
@@ -43,21 +43,21 @@ _LAST = 7 / 8
 
 
 def build_bank(course: Course, teacher: Course) -> None:
-    """Have the teacher draw 125 paths per step and team member; keep [5, 16, 64] of each, at four levels and 0."""
+    """Have the teacher draw 250 paths per step, over the whole team; keep [5, 16, 64] of each, at four levels and 0."""
     generator = load_generator(teacher, HEAVY)
-    count = course.steps * team.size() * _PATHS_PER_STEP
-    paths, tokens = _open_bank(course.folder, count)
+    mine = _PATHS_PER_STEP // team.size()
+    paths, tokens = _open_bank(course.folder, course.steps * _PATHS_PER_STEP)
     levels = sigmas(_TEACHER_STEPS)
     stride = _TEACHER_STEPS // _KEPT
 
     def step(step_number: int) -> Figures:
         number = step_number * team.size() + team.rank()
-        span = slice(number * _PATHS_PER_STEP, (number + 1) * _PATHS_PER_STEP)
+        span = slice(number * mine, (number + 1) * mine)
         rng = np.random.default_rng([course.seed, number, 3])
-        captions = [caption(_scene(rng), rng) for _ in range(_PATHS_PER_STEP)]
+        captions = [caption(_scene(rng), rng) for _ in range(mine)]
         tokens[span] = encode(t5_tokenizer(), captions)
         text = condition(generator, captions)
-        state = noise([int(seed) for seed in rng.integers(2**62, size=_PATHS_PER_STEP)])
+        state = noise([int(seed) for seed in rng.integers(2**62, size=mine)])
         paths[span, 0] = state.numpy()
         for segment in range(_KEPT):
             part = levels[segment * stride : (segment + 1) * stride + 1]

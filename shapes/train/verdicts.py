@@ -34,36 +34,38 @@ from shapes.train.words import LENGTH, clip_tokenizer, encode
 
 BATCH = 96
 PEAK_RATE = 6e-4
-_PER_STEP = 100
+_PER_STEP = 200
+"""Over the whole team, so that a bank is as large whoever fills it."""
 _WARPED_SHARE = 0.2
 _CONTRADICTED_SHARE = 0.3
 _CONTRASTED = 64
+_CONTRAST_EVERY = 4
 _WIDTH = 256
 _UNASKED = -1
 _PARTS = ("pictures", "tokens", "labels")
 
 
 def build(course: Course, schnell: Course) -> None:
-    """Draw and read 100 pictures per step and team member.
+    """Draw and read 200 pictures per step.
 
     Writes `verdict_pictures.npy` uint8 [N, 64, 64, 3], `verdict_tokens.npy` uint8 [N, 20], CLIP layout, and
     `verdict_labels.npy` int8 [N, 8], one per attribute and one for all of them: 1 right, 0 wrong, -1 not asked.
     """
     light, eye, tokenizer = load_generator(schnell, LIGHT), Eye.open(course.folder), clip_tokenizer()
-    bank = Bank.create(course.folder, course.steps * team.size() * _PER_STEP)
+    bank, mine = Bank.create(course.folder, course.steps * _PER_STEP), _PER_STEP // team.size()
 
     def step(step_number: int) -> Figures:
         number = step_number * team.size() + team.rank()
         rng = np.random.default_rng([course.seed, number, 7])
-        scenes = [training_scene(rng) for _ in range(_PER_STEP)]
-        seeds = [int(seed) for seed in rng.integers(2**62, size=_PER_STEP)]
+        scenes = [training_scene(rng) for _ in range(mine)]
+        seeds = [int(seed) for seed in rng.integers(2**62, size=mine)]
         drawn = sample(light, condition(light, [caption(scene, rng) for scene in scenes]), seeds, STEPS)
         pictures = eye.pictures(drawn)
-        for at in np.flatnonzero(rng.random(_PER_STEP) < _WARPED_SHARE):
+        for at in np.flatnonzero(rng.random(mine) < _WARPED_SHARE):
             pictures[at] = warp(render(scenes[at], rng), rng)
         asked = [contradict(scene, rng) if rng.random() < _CONTRADICTED_SHARE else scene for scene in scenes]
         readings = [read(picture, scene) for picture, scene in zip(pictures, asked, strict=True)]
-        span = slice(number * _PER_STEP, (number + 1) * _PER_STEP)
+        span = slice(number * mine, (number + 1) * mine)
         bank.pictures[span] = pictures
         bank.tokens[span] = encode(tokenizer, [caption(scene, rng) for scene in asked])
         bank.labels[span] = [_labels(reading) for reading in readings]
@@ -152,12 +154,15 @@ def tune(course: Course, plain: Course, batch: int = BATCH) -> None:
         set_rates(learners, PEAK_RATE * course.schedule(number, warm_up=50))
         rng = np.random.default_rng([course.seed, number, team.rank(), 8])
         chosen = np.sort(rng.integers(kept_out, len(bank.labels), size=batch // team.size()))
-        doubt = _doubt(*_answer(clip, probe, bank, chosen))
-        part = number * team.size() + team.rank()
-        loss, _ = contrast(clip, tokenizer, course.seed, part, _CONTRASTED // team.size())
-        descend([*clip.parameters(), *probe.parameters()], learners, loss + doubt)
+        loss = _doubt(*_answer(clip, probe, bank, chosen))
+        figures = {"doubt": loss.item()}
+        if number % _CONTRAST_EVERY == 0:  # enough not to forget what it learned from contrast
+            part = number * team.size() + team.rank()
+            contrasted, _ = contrast(clip, tokenizer, course.seed, part, _CONTRASTED // team.size())
+            loss, figures["contrast"] = loss + contrasted, contrasted.item()
+        descend([*clip.parameters(), *probe.parameters()], learners, loss)
         average.update()
-        return {"contrast": loss.item(), "doubt": doubt.item()}
+        return figures
 
     def watch(done: int) -> None:
         del done

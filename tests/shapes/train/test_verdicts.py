@@ -84,7 +84,7 @@ def test_a_bank_holds_pictures_captions_and_verdicts_and_its_last_verdict_is_tha
     bank = Bank.open(tmp_path)
     labels = np.asarray(bank.labels)
 
-    assert bank.pictures.shape == (100, SIDE, SIDE, 3)
+    assert bank.pictures.shape == (200, SIDE, SIDE, 3)
     assert set(np.unique(labels)) <= {-1, 0, 1}
     assert set(np.unique(labels[:, -1])) <= {0, 1}
     assert np.array_equal(labels[:, -1] == 1, (labels[:, :-1] != 0).all(axis=1))
