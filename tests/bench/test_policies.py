@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.cascade.policies import (
@@ -117,7 +117,6 @@ def outcomes_from(columns):
     return some_outcomes(light, heavy, np.array(tenths) / 10, real_fake=tenths, cosine=light, router=heavy)
 
 
-@settings(deadline=None)
 @given(columns=COLUMNS, rate=RATES)
 def test_knowing_more_never_hurts(columns, rate):
     outcomes = outcomes_from(columns)
@@ -128,7 +127,6 @@ def test_knowing_more_never_hurts(columns, rate):
     assert all(found["gain_oracle"] >= value - 1e-9 for value in found.values())
 
 
-@settings(deadline=None)
 @given(columns=COLUMNS)
 def test_with_nobody_climbing_every_policy_draws_lightly_and_with_everybody_heavily(columns):
     outcomes = outcomes_from(columns)
@@ -137,7 +135,6 @@ def test_with_nobody_climbing_every_policy_draws_lightly_and_with_everybody_heav
             assert worth(outcomes, policy).accuracy == pytest.approx(pictures.mean())
 
 
-@settings(deadline=None)
 @given(order=st.lists(st.integers(0, 5), min_size=1, max_size=30), rate=RATES)
 def test_as_many_climb_as_were_asked_to_and_the_highest_first(order, rate):
     chances = climbing(order, rate)
@@ -149,7 +146,6 @@ def test_as_many_climb_as_were_asked_to_and_the_highest_first(order, rate):
     assert (np.diff(best_first) <= 1e-9).all()
 
 
-@settings(deadline=None)
 @given(columns=COLUMNS, seed=st.integers(0, 99))
 def test_what_a_policy_is_worth_does_not_depend_on_the_order_of_the_prompts(columns, seed):
     outcomes = outcomes_from(columns)

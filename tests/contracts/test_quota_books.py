@@ -146,7 +146,5 @@ class Booking(RuleBasedStateMachine):
 def test_any_sequence_of_bookings_agrees_with_the_model(redis_server):
     run_state_machine_as_test(
         type("BookingHere", (Booking,), {"url": redis_server.url}),
-        settings=settings(
-            max_examples=20, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
-        ),
+        settings=settings(max_examples=20, stateful_step_count=20, suppress_health_check=list(HealthCheck)),
     )

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 
 from shapes.oracle import ATTRIBUTES, Reading, look, read
 from shapes.render import SIDE, Placed, paint, render
@@ -18,7 +18,6 @@ CIRCLE = Scene((Thing(Shape.CIRCLE, Colour.RED),), None, Background.WHITE)
 PICTURE = paint(CIRCLE, [Placed(32, 32, 16)], Background.WHITE)
 
 
-@settings(deadline=None)
 @given(seeds)
 def test_a_warped_picture_has_the_same_shape_and_type_and_still_shows_something_on_its_background(seed):
     warped = warp(PICTURE, np.random.default_rng(seed))
