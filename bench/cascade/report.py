@@ -20,8 +20,8 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Figures(_Part):
-    """A policy: share of pictures with all right, mean share right, GPU-ms a picture, share that climbs."""
+class _Measured(_Part):
+    """Share of pictures with all right, mean share right, GPU-ms a picture, each with its 95 % interval."""
 
     accuracy: float
     accuracy_interval: Range
@@ -29,19 +29,17 @@ class Figures(_Part):
     graded_interval: Range
     gpu_ms: float
     gpu_ms_interval: Range
+
+
+class Figures(_Measured):
+    """A policy, and the share that climbs."""
+
     deferral_rate: float
     deferral_rate_interval: Range
 
 
-class Difference(_Part):
+class Difference(_Measured):
     """The cascade minus another policy, on the same prompts."""
-
-    accuracy: float
-    accuracy_interval: Range
-    graded: float
-    graded_interval: Range
-    gpu_ms: float
-    gpu_ms_interval: Range
 
 
 class Areas(_Part):

@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from bench.cascade.reporting import Measured
 from bench.cascade.seeing import Seen
+from gateway.local.contact_strip import wrapped
 from shapes.oracle import Reading
 
 CASES = {
@@ -90,7 +91,7 @@ def _cell(sheet: Image.Image, draw: ImageDraw.ImageDraw, corner: tuple[int, int]
     y = top + _GAP + _SIDE + 21
     sign = "<" if climbed else ">="
     draw.text((left + _GAP, y), f"score {seen.drawn.score:.3f} {sign} {threshold:.3f}", fill=_FAINT, font=small)
-    for line, words in enumerate(_wrapped(seen.prompt.text)[:_LINES]):
+    for line, words in enumerate(wrapped(seen.prompt.text, _LETTERS)[:_LINES]):
         draw.text((left + _GAP, y + 17 + 14 * line), words, fill=_INK, font=ImageFont.load_default(12))
 
 
@@ -100,12 +101,3 @@ def _verdict(reading: Reading) -> str:
     if not wrong:
         return "right"
     return ", ".join(wrong) if len(wrong) <= 2 else f"{wrong[0]} and {len(wrong) - 1} more"  # noqa: PLR2004
-
-
-def _wrapped(text: str) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        if len(lines[-1]) + len(word) + 1 > _LETTERS:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines

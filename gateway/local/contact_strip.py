@@ -62,11 +62,12 @@ def _draw_panel(sheet: Image.Image, panel: Panel, left: int, top: int) -> None:
         f"score {panel.score:.2f} {sign} {panel.threshold:.2f}: {'climbed to heavy' if panel.climbed else 'light kept'}"
     )
     draw.text((left + _GAP, y), verdict, fill=colour, font=font)
-    for line, words in enumerate(_wrapped(panel.prompt, 44)[:2]):
+    for line, words in enumerate(wrapped(panel.prompt, 44)[:2]):
         draw.text((left + _GAP, y + 17 + 13 * line), words, fill=_INK, font=small)
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int) -> list[str]:
+    """Break `text` between words into lines of at most `width` characters; a longer word has its own."""
     lines = [""]
     for word in text.split():
         if len(lines[-1]) + len(word) + 1 > width:
