@@ -77,7 +77,7 @@ def build(course: Course) -> None:
     """Encode 1,000 pictures per step, over the whole team; resumes after the last checkpoint."""
     vae = load_autoencoder(course.folder)
     scaling = measure_scaling(vae, course.seed)
-    mine, tokenizer = _BATCH // team.size(), t5_tokenizer()
+    mine, tokenizer = team.share(_BATCH), t5_tokenizer()
     latents, tokens = _open_all(course.folder, course.steps * _BATCH, scaling)
     vae.to(memory_format=torch.channels_last)
 

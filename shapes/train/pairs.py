@@ -63,7 +63,7 @@ def _scenes(rng: np.random.Generator, count: int) -> list[Scene]:
 def build(course: Course, dev: Course, schnell: Course) -> None:
     """Draw and read 100 prompts per step, over the whole team; one shard per member in `pairs/`."""
     heavy, light, eye = load_generator(dev, HEAVY), load_generator(schnell, LIGHT), Eye.open(course.folder)
-    shards, mine = course.folder / "pairs", PROMPTS_PER_STEP // team.size()
+    shards, mine = course.folder / "pairs", team.share(PROMPTS_PER_STEP)
     shards.mkdir(parents=True, exist_ok=True)
 
     def step(step_number: int) -> Figures:

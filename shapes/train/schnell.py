@@ -45,7 +45,7 @@ _LAST = 7 / 8
 def build_bank(course: Course, teacher: Course) -> None:
     """Have the teacher draw 250 paths per step, over the whole team; keep [5, 16, 64] of each, at four levels and 0."""
     generator = load_generator(teacher, HEAVY)
-    mine = _PATHS_PER_STEP // team.size()
+    mine = team.share(_PATHS_PER_STEP)
     paths, tokens = _open_bank(course.folder, course.steps * _PATHS_PER_STEP)
     levels = sigmas(_TEACHER_STEPS)
     stride = _TEACHER_STEPS // _KEPT

@@ -22,6 +22,18 @@ def size() -> int:
     return distributed.get_world_size() if distributed.is_initialized() else 1
 
 
+def share(count: int) -> int:
+    """Return how many of `count` each member takes.
+
+    Raises:
+        ValueError: they do not divide evenly, so some would be left out.
+    """
+    mine, left = divmod(count, size())
+    if left:
+        raise ValueError(f"a team of {size()} cannot share {count} evenly")
+    return mine
+
+
 def rank() -> int:
     """Which member this is, from 0; member 0 writes and speaks."""
     return distributed.get_rank() if distributed.is_initialized() else 0

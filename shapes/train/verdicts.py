@@ -52,7 +52,7 @@ def build(course: Course, schnell: Course) -> None:
     `verdict_labels.npy` int8 [N, 8], one per attribute and one for all of them: 1 right, 0 wrong, -1 not asked.
     """
     light, eye, tokenizer = load_generator(schnell, LIGHT), Eye.open(course.folder), clip_tokenizer()
-    bank, mine = Bank.create(course.folder, course.steps * _PER_STEP), _PER_STEP // team.size()
+    bank, mine = Bank.create(course.folder, course.steps * _PER_STEP), team.share(_PER_STEP)
 
     def step(step_number: int) -> Figures:
         number = step_number * team.size() + team.rank()
