@@ -22,12 +22,23 @@ def stepped(count: int, factor: float) -> list[torch.Tensor]:
     return [matrix.detach() for matrix in matrices]
 
 
+def refused(count: int) -> bool:
+    """Whether the team refuses to share `count`."""
+    try:
+        team.share(count)
+    except ValueError:
+        return True
+    return False
+
+
 def main(folder: Path) -> None:
     """Write what this member has afterwards; member 0's gradients are as they are, member 1's three times as large."""
     team.join()
     own = 1.0 + 2 * team.rank()
     seen = {
         "size": team.size(),
+        "share": team.share(10),
+        "refused": refused(3),
         "gathered": team.gather(torch.tensor([team.rank(), 10 + team.rank()])),
         "even": stepped(4, own),
         "odd": stepped(3, own),

@@ -24,7 +24,7 @@ def test_alone_nothing_is_joined_averaged_or_gathered():
     team.average_gradients([weight])
     team.wait()
 
-    assert (team.size(), team.rank()) == (1, 0)
+    assert (team.size(), team.rank(), team.share(3)) == (1, 0, 3)
     assert weight.grad.tolist() == [1.0, 2.0]
     assert team.gather(weight) is weight
 
@@ -37,7 +37,7 @@ def test_members_average_gather_in_order_and_step_as_one_would_with_the_mean(tmp
     members = [torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2)]
 
     for seen in members:
-        assert seen["size"] == 2
+        assert (seen["size"], seen["share"], seen["refused"]) == (2, 5, True)
         assert seen["gathered"].tolist() == [0, 10, 1, 11]
         for name, count in (("even", 4), ("odd", 3)):
             torch.testing.assert_close(seen[name], stepped(count, 2.0), rtol=1e-4, atol=1e-6)
